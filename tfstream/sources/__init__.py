@@ -1,0 +1,1 @@
+"""Where bytes are: one file a store."""
