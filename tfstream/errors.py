@@ -83,9 +83,7 @@ class RetriesExhaustedError(SourceError):
 class ShardError(TfstreamError, ValueError):
     """A shard that does not hold what its format says, at byte `offset` of `path`."""
 
-    def __init__(
-        self, message: str, *, path: str | None = None, offset: int | None = None
-    ) -> None:
+    def __init__(self, message: str, *, path: str | None = None, offset: int | None = None) -> None:
         super().__init__(message)
         self.path = path
         self.offset = offset

@@ -30,14 +30,14 @@ class ObjectInfo(NamedTuple):
         size: Bytes.
         token: Changes when the content does: etag, checksum, or the size where the store
             has nothing better.
-        kind: `symlink` and `directory` are listed so that they can be counted; they are
-            never read.
+        kind: `symlink`, `directory` and `other` (a pipe, a device) are listed so that they
+            can be counted; they are never read.
     """
 
     path: str
     size: int
     token: str
-    kind: Literal["object", "symlink", "directory"] = "object"
+    kind: Literal["object", "symlink", "directory", "other"] = "object"
 
 
 class Page(NamedTuple):

@@ -1,0 +1,89 @@
+"""What the project promises itself, each beside what was measured: medians over the rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from benchmarks.cases import Run
+from benchmarks.contenders import LOCAL
+from benchmarks.experiments import FAR, OURS
+from benchmarks.report import Number, Result, cpu, rate, since_listing, table
+
+BUDGET_MB = 256  # tfstream.ReadOptions().budget_bytes
+FLAT_MB = 20  # the same on local disk grows by a few, from one run to the next
+CLEVER = ("generator-s3fs-cat", "grain-obstore", "webdataset", "litdata-chunks", "litdata-raw")
+
+
+def goals(runs: Sequence[Run]) -> str:
+    """A table of those whose runs are there."""
+    rows = [["goal", "at least", "at most", "measured", ""]]
+    for name, least, most, value in _all(runs):
+        if value is not None:
+            met = (least is None or value >= least) and (most is None or value <= most)
+            shown = [f"{each:g}" if each is not None else "" for each in (least, most)]
+            rows.append([name, *shown, f"{value:,.2f}", "met" if met else "MISSED"])
+    return table(rows)
+
+
+def _all(runs: Sequence[Run]) -> Iterator[tuple[str, float | None, float | None, float | None]]:
+    for ours in OURS:
+        for delay in (0.0, 0.03, 0.1):
+            where = f"{ours}, pinned, 90kB, {delay * 1000:g} ms"
+            mine = _of(runs, "pinned", ours, delay)
+            local = _of(runs, "pinned", LOCAL)
+            yield f"{where}: images/s over local disk's", 0.85, None, _ratio(mine, local, rate)
+            yield f"{where}: client CPU over local disk's", None, 1.18, _ratio(mine, local, cpu)
+    mine = _of(runs, "peers", "tfstream-s3", 0.03)
+    for peer, least in {"generator-s3fs": 30, "py-function-s3fs": 15}.items():
+        value = _ratio(mine, _of(runs, "peers", peer, 0.03), rate)
+        yield f"tfstream-s3, 30 ms: images/s over {peer}", least, None, value
+    for peer in CLEVER:
+        value = _ratio(mine, _of(runs, "peers", peer, 0.03), rate)
+        yield f"tfstream-s3, 30 ms: images/s over {peer}", 1.3, None, value
+    mine, bare = (_of(runs, "fetch", f"fetch-{each}", 0.03) for each in ("tfstream", "obstore"))
+    limit = _median(mine, lambda result: rate(result) * 0.03 / 64)
+    yield "fetch alone, 30 ms: objects/s over the limit", 0.9, None, limit
+    yield "fetch alone, 30 ms: client CPU over obstore's", None, 1.5, _ratio(mine, bare, cpu)
+    for ours in OURS:
+        near, far = (_by_round(_of(runs, "first-batch", ours, delay)) for delay in FAR)
+        trips = [
+            (since_listing(far[number]) - since_listing(near[number])) / (FAR[1] - FAR[0])
+            for number in near.keys() & far.keys()
+        ]
+        name = f"{ours}, first batch: round trips after the listing"
+        yield name, None, 3, round(median(trips), 1) if trips else None  # timers are late
+    fit = _of(runs, "memory", "fit-tfstream-s3", 0.03)
+    peak = _median(fit, lambda result: result["peak_mb"])
+    growth = _median(fit, lambda result: result["epochs_mb"][-1] - result["epochs_mb"][1])
+    yield "model.fit, ten epochs: peak MB", None, BUDGET_MB + 150, peak
+    yield "model.fit, ten epochs: MB grown from epoch 2 to 10", None, FLAT_MB, growth
+    manifest = _of(runs, "manifest", "load-manifest")
+    resident = _median(manifest, lambda result: result["resident_mb"])
+    seconds = _median(manifest, lambda result: result["load_seconds"])
+    yield "1,000,000 keys: resident MB", None, 200, resident
+    yield "1,000,000 keys: seconds to load", None, 2, seconds
+
+
+def _of(runs: Sequence[Run], experiment: str, contender: str, delay: float = 0.0) -> list[Run]:
+    wanted = (experiment, contender, "90kB", delay)
+    return [
+        run
+        for run in runs
+        if (run.case.experiment, run.case.contender, run.case.photos, run.case.delay) == wanted
+    ]
+
+
+def _by_round(runs: Sequence[Run]) -> dict[int, Result]:
+    return {run.round: run.result for run in runs if run.result}
+
+
+def _median(runs: Sequence[Run], number: Number) -> float | None:
+    found = [number(result) for result in _by_round(runs).values()]
+    return median(found) if found else None
+
+
+def _ratio(mine: Sequence[Run], base: Sequence[Run], number: Number) -> float | None:
+    over, under = _by_round(mine), _by_round(base)
+    found = [number(over[each]) / number(under[each]) for each in over.keys() & under.keys()]
+    return median(found) if found else None

@@ -1,0 +1,1 @@
+"""Real servers for the tests, the benchmarks and the demo. Not part of the package."""

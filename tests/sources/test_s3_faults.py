@@ -1,0 +1,178 @@
+"""S3: what goes wrong on the way, by both clients, and what each becomes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfstream.errors import (
+    AccessDeniedError,
+    AuthenticationError,
+    ObjectChangedError,
+    ObjectNotFoundError,
+    SourceError,
+)
+from tfstream.options import ReadOptions
+from tfstream.sources.base import TransientError
+from tfstream.sources.s3 import S3Source
+from tfstream.testing.proxy import Fault, FaultProxy
+
+FAST, EXACT = 1, 2
+"""Attempts: obstore makes the first, botocore all others."""
+DATA = b"0123456789"
+
+
+@pytest.fixture
+def proxy(s3_server):
+    """What stands between the store and the server."""
+    with FaultProxy(s3_server.endpoint) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def store(proxy, s3_server, s3_bucket):
+    """A store whose requests pass the proxy and may take half a second."""
+    s3_server.upload(s3_bucket, "a", DATA)
+    source = S3Source(bucket=s3_bucket, endpoint=proxy.endpoint)
+    return source.open(s3_server.credentials, ReadOptions(read_timeout=0.5, connect_timeout=2))
+
+
+@pytest.fixture
+def info(store):
+    """The one object, as listed."""
+    return store.list_page("").objects[0]
+
+
+def said(code):
+    """The body of an S3 error."""
+    return f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>m</Message></Error>'.encode()
+
+
+@pytest.mark.parametrize("attempt", [FAST, EXACT])
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault("status", status=503, body=said("SlowDown")), "503"),
+        (Fault("status", status=429), "429"),
+        (Fault("status", status=500, body=said("InternalError")), "500"),
+        (Fault("status", status=502, body=b"<html>bad gateway"), "502"),
+        (Fault("status", status=504), "504"),
+        (Fault("status", status=400, body=said("RequestTimeout")), "400"),
+        (Fault("reset"), "connection"),
+        (Fault("cut", after=4), "cut body"),
+        (Fault("cut"), "cut body"),
+        (Fault("length", by=-3), "cut body"),
+        (Fault("length", by=3), "cut body"),
+        (Fault("change", body=DATA + b"more"), "cut body"),
+        (Fault("hang"), "timeout"),
+        (Fault("trickle", seconds=0.2), "timeout"),
+        (Fault("html"), "bad answer"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else f"{value.kind} {value.status}",
+)
+def test_what_another_attempt_may_mend(store, info, proxy, attempt, fault, kind):
+    """Each fault is a TransientError of its kind; after it the same store reads well."""
+    proxy.add(fault)
+    with pytest.raises(TransientError) as error:
+        store.get(info, attempt=attempt)
+    assert kind == error.value.kind
+    assert DATA == store.get(info, attempt=attempt)
+
+
+@pytest.mark.parametrize(("header", "expected"), [("7", 7.0), (None, None), ("soon", None)])
+def test_the_server_says_when(store, info, proxy, header, expected):
+    """The exact client passes on how long a server asks to wait."""
+    proxy.add(Fault("status", status=503, retry_after=header))
+    with pytest.raises(TransientError) as error:
+        store.get(info, attempt=EXACT)
+    assert expected == error.value.retry_after
+
+
+@pytest.mark.parametrize("attempt", [FAST, EXACT])
+@pytest.mark.parametrize(
+    ("status", "code", "error", "message"),
+    [
+        (403, "AccessDenied", AccessDeniedError, "403 AccessDenied.*needs s3:GetObject"),
+        (403, "InvalidAccessKeyId", AuthenticationError, "403 InvalidAccessKeyId"),
+        (403, "SignatureDoesNotMatch", AuthenticationError, "403 SignatureDoesNotMatch"),
+        (400, "ExpiredToken", AuthenticationError, "400 ExpiredToken"),
+        (401, "Unauthorized", AuthenticationError, "401 Unauthorized"),
+        (404, "NoSuchKey", ObjectNotFoundError, "404 NoSuchKey"),
+        (412, "PreconditionFailed", ObjectChangedError, "412 PreconditionFailed"),
+        (416, "InvalidRange", ObjectChangedError, "416 InvalidRange"),
+        (418, "Teapot", SourceError, "unexpected answer.*418 Teapot"),
+        (301, "PermanentRedirect", SourceError, "in eu-west-1: pass region"),
+    ],
+)
+def test_what_is_final(store, info, proxy, s3_bucket, attempt, status, code, error, message):
+    """A refusal is an error of its own class that names the object, the code and the way out."""
+    region = {"x-amz-bucket-region": "eu-west-1"} if status == 301 else {}
+    proxy.add(Fault("status", status=status, body=said(code), headers=region, times=None))
+    with pytest.raises(error, match=message) as raised:
+        store.get(info, attempt=attempt)
+    assert f"s3://{s3_bucket}/a" in str(raised.value)
+    assert "a" == raised.value.path
+
+
+@pytest.mark.parametrize("attempt", [FAST, EXACT])
+def test_another_object_of_the_same_size(store, info, s3_server, s3_bucket, attempt):
+    """A replaced object is noticed by its etag; the message has the old one and the new one."""
+    s3_server.upload(s3_bucket, "a", DATA[::-1])
+    with pytest.raises(ObjectChangedError, match=f"its etag was {info.token}, now it is") as error:
+        store.get(info, attempt=attempt)
+    assert "a" == error.value.path
+
+
+def test_a_server_that_ignores_ranges(store, info, proxy):
+    """The whole object in place of a part is cut to the part."""
+    proxy.add(Fault("ignore_range", body=DATA, headers={"ETag": info.token}, times=None))
+    assert DATA[2:5] == store.get_range(info, start=2, length=3)
+
+
+def test_an_answer_that_only_one_client_reads(store, info, proxy, s3_bucket):
+    """What obstore cannot read is asked for again at once by botocore."""
+    proxy.add(Fault("status", status=418, match=s3_bucket))
+    assert DATA == store.get(info)
+    assert [418, 200] == [request.status for request in proxy.requests[-2:]]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault("status", status=503, retry_after="2"), "503"),
+        (Fault("html"), "bad answer"),
+        (Fault("change", body=b"<ListBucketResult><Cont"), "500"),  # as botocore has it
+        (
+            Fault("change", body=b"<R><IsTruncated>true</IsTruncated><Name>b</Name></R>"),
+            "bad answer",
+        ),
+        (Fault("cut", after=30), "500"),
+        (Fault("reset"), "connection"),
+        (Fault("hang"), "timeout"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.kind,
+)
+def test_a_listing_that_fails(store, proxy, fault, kind):
+    """No page comes from an answer that is not whole; the next attempt has it all."""
+    proxy.add(fault)
+    with pytest.raises(TransientError) as error:
+        store.list_page("")
+    assert kind == error.value.kind
+    assert ["a"] == [info.path for info in store.list_page("").objects]
+
+
+def test_a_listing_that_is_not_allowed(store, proxy, s3_bucket):
+    """The permission that is missing is named with its bucket."""
+    proxy.add(Fault("status", status=403, body=said("AccessDenied"), times=None))
+    with pytest.raises(AccessDeniedError, match=f"needs s3:ListBucket for {s3_bucket}"):
+        store.list_page("train/")
+
+
+def test_no_server():
+    """Where nobody listens, reading and listing may be tried again."""
+    store = S3Source(bucket="photos", endpoint="http://127.0.0.1:1").open(
+        {"access_key_id": "a", "secret_access_key": "b"}, ReadOptions()
+    )
+    with pytest.raises(TransientError) as error:
+        store.list_page("")
+    assert "connection" == error.value.kind
+    assert "" == store.near("train/**")

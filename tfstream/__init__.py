@@ -1,0 +1,139 @@
+"""
+tfstream: train TensorFlow models on data that stays in an object store.
+
+```python
+import tfstream
+
+train = tfstream.from_lakefs("photos", "main", "train/**/*.jpg", image_size=(224, 224))
+model.fit(train, epochs=10)
+```
+
+Importing tfstream loads no TensorFlow and no client library: names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfstream.api import UncommittedWarning, from_lakefs, from_s3, from_url, load
+    from tfstream.arguments import Arguments
+    from tfstream.dataset import StreamDataset
+    from tfstream.decoders.image import ImageDecoder
+    from tfstream.decoders.raw import RawDecoder
+    from tfstream.errors import (
+        AccessDeniedError,
+        AuthenticationError,
+        DecodeError,
+        MissingDependencyError,
+        NotPortableError,
+        ObjectChangedError,
+        ObjectGoneError,
+        ObjectNotFoundError,
+        RefNotFoundError,
+        RetriesExhaustedError,
+        ShardError,
+        SourceError,
+        SpecError,
+        TfstreamError,
+    )
+    from tfstream.fetch.stats import Stats
+    from tfstream.labels.directory import DirectoryLabels
+    from tfstream.options import ReadOptions
+    from tfstream.readers.file import FileReader
+    from tfstream.readers.idx import IdxReader
+    from tfstream.sources.azure import AzureSource
+    from tfstream.sources.fsspec import FsspecSource
+    from tfstream.sources.gcs import GCSSource
+    from tfstream.sources.lakefs import LakeFSSource
+    from tfstream.sources.local import LocalSource
+    from tfstream.sources.s3 import S3Source
+    from tfstream.spec import DatasetSpec
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AccessDeniedError",
+    "Arguments",
+    "AuthenticationError",
+    "AzureSource",
+    "DatasetSpec",
+    "DecodeError",
+    "DirectoryLabels",
+    "FileReader",
+    "FsspecSource",
+    "GCSSource",
+    "IdxReader",
+    "ImageDecoder",
+    "LakeFSSource",
+    "LocalSource",
+    "MissingDependencyError",
+    "NotPortableError",
+    "ObjectChangedError",
+    "ObjectGoneError",
+    "ObjectNotFoundError",
+    "RawDecoder",
+    "ReadOptions",
+    "RefNotFoundError",
+    "RetriesExhaustedError",
+    "S3Source",
+    "ShardError",
+    "SourceError",
+    "SpecError",
+    "Stats",
+    "StreamDataset",
+    "TfstreamError",
+    "UncommittedWarning",
+    "from_lakefs",
+    "from_s3",
+    "from_url",
+    "load",
+    "register_decoder",
+    "register_labels",
+    "register_reader",
+    "register_source",
+]
+
+_MODULES = {
+    "api": "UncommittedWarning from_lakefs from_s3 from_url load",
+    "arguments": "Arguments",
+    "dataset": "StreamDataset",
+    "decoders.image": "ImageDecoder",
+    "decoders.raw": "RawDecoder",
+    "errors": "AccessDeniedError AuthenticationError DecodeError MissingDependencyError"
+    " NotPortableError ObjectChangedError ObjectGoneError ObjectNotFoundError RefNotFoundError"
+    " RetriesExhaustedError ShardError SourceError SpecError TfstreamError",
+    "fetch.stats": "Stats",
+    "labels.directory": "DirectoryLabels",
+    "options": "ReadOptions",
+    "readers.file": "FileReader",
+    "readers.idx": "IdxReader",
+    "registry": "register_decoder register_labels register_reader register_source",
+    "sources.azure": "AzureSource",
+    "sources.fsspec": "FsspecSource",
+    "sources.gcs": "GCSSource",
+    "sources.lakefs": "LakeFSSource",
+    "sources.local": "LocalSource",
+    "sources.s3": "S3Source",
+    "spec": "DatasetSpec",
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tfstream' has no attribute {name!r}")
+    value = getattr(import_module(f"tfstream.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if "tensorflow" in sys.modules:  # graphs that were built elsewhere find their ops
+    import_module("tfstream.graph.ops")

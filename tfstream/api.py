@@ -1,0 +1,271 @@
+"""
+The functions that users call: arguments to a description, one look at the source, a dataset.
+
+The keyword arguments that they share are described at `tfstream.Arguments`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tfstream.arguments import Arguments, Common, position_of, shard_of
+from tfstream.errors import SpecError
+from tfstream.fetch.opening import Pinned, notices, opened, pinned
+from tfstream.fetch.stream import Stream
+from tfstream.options import ReadOptions
+from tfstream.sources.base import Credentials, Source
+from tfstream.spec import DatasetSpec, Position, subset_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from tfstream.dataset import StreamDataset
+
+
+class UncommittedWarning(UserWarning):
+    """The branch has changes below the pattern that are in no commit, so they are not read."""
+
+
+def from_lakefs(
+    repo: str,
+    branch: str,
+    pattern: str = "**",
+    *,
+    endpoint: str | None = None,
+    **common: Unpack[Common],
+) -> StreamDataset:
+    """
+    Stream what a lakeFS repository has at a commit.
+
+    ```python
+    train = tfstream.from_lakefs("photos", "main", "train/**/*.jpg", image_size=(224, 224))
+    model.fit(train, epochs=10)
+    ```
+
+    Args:
+        repo: The repository.
+        branch: Any ref: branch, tag, commit id, `main~1`. It becomes a commit id now; later
+            commits change nothing, and uncommitted objects are not read.
+        pattern: Which keys: `*` and `?` within a segment, `**` for any number of segments.
+            The class is the first folder after what comes before the wildcards.
+        endpoint: The server. Else `LAKECTL_SERVER_ENDPOINT_URL` or `~/.lakectl.yaml` names it.
+        **common: See `tfstream.Arguments`. `credentials` may hold `access_key_id`,
+            `secret_access_key` and `token`.
+
+    Returns:
+        A dataset of (images, labels); for `subset="both"` a list of two.
+
+    Errors:
+        RefNotFoundError, ObjectNotFoundError: naming what there is instead.
+        AuthenticationError, AccessDeniedError: naming what is missing.
+        ValueError: an argument, in Keras' manner.
+    """
+    from tfstream.sources.lakefs import LakeFSSource
+
+    source = LakeFSSource(repository=repo, ref=branch, pattern=pattern, endpoint=endpoint)
+    return _dataset(source, common)
+
+
+def from_s3(
+    bucket: str,
+    pattern: str = "**",
+    *,
+    endpoint: str | None = None,
+    region: str | None = None,
+    anonymous: bool = False,
+    **common: Unpack[Common],
+) -> StreamDataset:
+    """
+    Stream what a bucket of S3, or of a server like it, has now.
+
+    ```python
+    train = tfstream.from_s3("photos", "train/**", validation_split=0.2, subset="training")
+    ```
+
+    A bucket can change: the spec holds a digest of the listing, and reading something else
+    later is an `ObjectChangedError`.
+
+    Args:
+        bucket: Its name.
+        pattern: As for `from_lakefs`.
+        endpoint: The server, where it is not AWS.
+        region: Else as the AWS environment and profile say.
+        anonymous: For public buckets: send no signature.
+        **common: See `tfstream.Arguments`. `credentials` may hold `access_key_id`,
+            `secret_access_key`, `session_token` and `profile`.
+
+    Errors:
+        As for `from_lakefs`; MissingDependencyError: names the pip line.
+    """
+    from tfstream.sources.s3 import S3Source
+
+    source = S3Source(
+        bucket=bucket, pattern=pattern, endpoint=endpoint, region=region, anonymous=anonymous
+    )
+    return _dataset(source, common)
+
+
+def from_url(
+    url: str | os.PathLike[str], *, endpoint: str | None = None, **common: Unpack[Common]
+) -> StreamDataset:
+    """
+    Stream what a URL or path names.
+
+    ```python
+    tfstream.from_url("lakefs://photos/main/train/**")
+    tfstream.from_url("s3://photos/train/**")       # also gs://bucket/… and az://container/…
+    tfstream.from_url("/data/train")                # a folder, or file:///data/train
+    tfstream.from_url("memory://photos")            # anything that fsspec knows
+    ```
+
+    Args:
+        url: Taken literally: nothing in it is percent-decoded.
+        endpoint: The server, for sources that have one.
+        **common: See `tfstream.Arguments`. For fsspec URLs, `credentials` are the
+            filesystem's own options, or `{"filesystem": fs}` for one of your own.
+    """
+    follow_links = bool(common.get("follow_links", False))
+    source = source_of(os.fspath(url), follow_links=follow_links)
+    if endpoint is not None:
+        if not hasattr(source, "endpoint"):
+            raise ValueError(f"`endpoint` is not for {source.name} sources. Received: {endpoint!r}")
+        source = replace(source, endpoint=endpoint)  # type: ignore[call-arg]
+    return _dataset(source, common)
+
+
+def load(
+    spec: DatasetSpec | str,
+    *,
+    credentials: Credentials | None = None,
+    options: ReadOptions | None = None,
+    endpoint: str | None = None,
+    num_shards: int | None = None,
+    shard_index: int | None = None,
+    position: tuple[int, int] | Position | None = None,
+) -> StreamDataset:
+    """
+    The dataset that a spec describes, on any machine.
+
+    ```python
+    data = tfstream.load(text, num_shards=8, shard_index=3)
+    ```
+
+    Args:
+        spec: A `DatasetSpec` or its JSON.
+        credentials: As for the function that made the spec; else the environment's.
+        options: How to read here.
+        endpoint: The server as it is called here.
+        num_shards: How many workers share the records, if not as the spec says.
+        shard_index: Which of them this is.
+        position: (epoch, record) to enter at, if not where the spec says.
+
+    Errors:
+        SpecError: not a spec, or of a newer version.
+        ObjectChangedError: what is there now is not what was pinned.
+    """
+    if isinstance(spec, str):
+        spec = DatasetSpec.from_json(spec)
+    if spec.manifest is None:
+        raise SpecError("not pinned: load takes the spec of a dataset", where="$.manifest")
+    if (num_shards is None) != (shard_index is None):
+        raise ValueError("`num_shards` and `shard_index` go together")
+    if num_shards is not None and shard_index is not None:
+        remainder = spec.shard.remainder if spec.shard else "uneven"
+        spec = spec.replace(shard=shard_of(num_shards, shard_index, remainder))
+    if position is not None:
+        spec = spec.replace(start=position_of(position))
+    opening = spec
+    if endpoint is not None:
+        opening = spec.replace(source=replace(spec.source, endpoint=endpoint))  # type: ignore[call-arg]
+    stream = opened(opening, credentials, options or ReadOptions())
+    return _stream_dataset(stream)
+
+
+def source_of(url: str, *, follow_links: bool = False) -> Source:
+    """
+    The description of where a URL or path points. Nothing is looked at but the local disk.
+
+    Errors:
+        ValueError: which part is missing.
+        SpecError: no such kind of URL.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator or (scheme.lower() == "file" and "::" not in url):
+        from tfstream.sources.local import local_source
+
+        return local_source(rest if separator else url, follow_links=follow_links)
+    make = _SCHEMES.get(scheme.lower()) if "::" not in url else None
+    if make is not None:
+        return make(url)
+    from tfstream.sources.fsspec import fsspec_source
+
+    return fsspec_source(url)
+
+
+def _lakefs(url: str) -> Source:
+    from tfstream.sources.lakefs import LakeFSSource, parse_lakefs_url
+
+    repository, ref, pattern = parse_lakefs_url(url)
+    return LakeFSSource(repository=repository, ref=ref, pattern=pattern)
+
+
+def _s3(url: str) -> Source:
+    from tfstream.sources.s3 import S3Source, parse_s3_url
+
+    bucket, pattern = parse_s3_url(url)
+    return S3Source(bucket=bucket, pattern=pattern)
+
+
+def _gcs(url: str) -> Source:
+    from tfstream.sources.gcs import GCSSource, parse_gs_url
+
+    bucket, pattern = parse_gs_url(url)
+    return GCSSource(bucket=bucket, pattern=pattern)
+
+
+def _azure(url: str) -> Source:
+    from tfstream.sources.azure import AzureSource, parse_az_url
+
+    account, container, pattern = parse_az_url(url)
+    return AzureSource(account=account, container=container, pattern=pattern)
+
+
+_SCHEMES = {"lakefs": _lakefs, "s3": _s3, "gs": _gcs, "az": _azure}
+
+
+def _dataset(source: Source, common: Any) -> Any:
+    arguments = Arguments(**common)
+    if arguments.follow_links and source.name != "local":
+        raise ValueError(f"`follow_links` is for folders, not for {source.name} sources")
+    found = pinned(
+        arguments.wanted(source), arguments.credentials, arguments.options or ReadOptions()
+    )
+    for notice in notices(found):
+        warnings.warn(notice, UncommittedWarning, stacklevel=3)
+    specs = arguments.specs(found)
+    if arguments.verbose:
+        _tell(found, specs)
+    datasets = [_stream_dataset(Stream(spec, found.reading, found.manifest)) for spec in specs]
+    return datasets if arguments.subset == "both" else datasets[0]
+
+
+def _stream_dataset(stream: Stream) -> StreamDataset:
+    from tfstream.dataset import StreamDataset
+
+    return StreamDataset(stream)
+
+
+def _tell(found: Pinned, specs: list[DatasetSpec]) -> None:
+    """What Keras prints, in its words."""
+    what = "records" if found.reader.shards else "files"
+    classes = "" if found.class_names is None else f" belonging to {len(found.class_names)} classes"
+    lines = [f"Found {found.manifest.count} {what}{classes}."]
+    for spec in specs:
+        if spec.order.subset is not None:
+            count = subset_of(spec.order, found.manifest.count).count
+            lines.append(f"Using {count} {what} for {spec.order.subset}.")
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,147 @@
+"""`StreamDataset`: what users hold, a `tf.data.Dataset` like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tfstream.fetch.handles import Handle
+from tfstream.fetch.reading import Reading
+from tfstream.fetch.stats import Stats
+from tfstream.fetch.stream import Stream
+from tfstream.graph.errors import raising
+from tfstream.graph.order import records_of
+from tfstream.graph.pipeline import build
+from tfstream.options import ReadOptions
+from tfstream.spec import DatasetSpec, Position, subset_of
+
+
+class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
+    """
+    Examples that stream from where they are; `model.fit` takes it as it is.
+
+    Made by `tfstream.from_lakefs` and the like. Elements are `(images, labels)`, or `images`
+    without labels: float32 `(batch, height, width, channels)` and int32 `(batch,)` unless
+    arguments say otherwise. Each iteration is another epoch, in another order.
+
+    Iterating it in Python raises tfstream's errors; inside `model.fit` TensorFlow raises its
+    own, with the same text.
+    """
+
+    def __init__(self, stream: Stream, *, epochs: int | None = 0) -> None:
+        self._handle = Handle(stream)
+        self._inner = build(
+            stream.spec,
+            stream.manifest.count,
+            handle=self._handle.name,
+            options=stream.reading.options,
+            epochs=epochs,
+        )
+        super().__init__(self._inner._variant_tensor)
+
+    def _inputs(self) -> list[tf.data.Dataset]:
+        return [self._inner]
+
+    @property
+    def element_spec(self) -> Any:
+        """The shapes and dtypes of an element."""
+        return self._inner.element_spec
+
+    def __iter__(self) -> Iterator[Any]:
+        return raising(super().__iter__())
+
+    def __repr__(self) -> str:
+        source = self.spec.source
+        return (
+            f"<StreamDataset {source.url(source.pattern)}, {self._count:,} records, "
+            f"{self.element_spec}>"
+        )
+
+    @property
+    def spec(self) -> DatasetSpec:
+        """What is streamed: pinned, JSON, no credentials."""
+        return self._handle.stream.spec
+
+    @property
+    def commit(self) -> str | None:
+        """The commit id that the data is pinned to; None where the store has no commits."""
+        return getattr(self.spec.source, "commit", None)
+
+    @property
+    def class_names(self) -> list[str] | None:
+        """In label order; None without labels."""
+        return None if self.spec.class_names is None else list(self.spec.class_names)
+
+    @property
+    def num_classes(self) -> int | None:
+        """How many classes there are; None without labels."""
+        return None if self.spec.class_names is None else len(self.spec.class_names)
+
+    @property
+    def file_paths(self) -> list[str]:
+        """
+        The key of every object of this subset, as its store has it, in manifest order.
+
+        A folder's are absolute paths, as Keras gives them. Shards are listed whole.
+        """
+        stream = self._handle.stream
+        paths, order = stream.manifest.objects.paths, self.spec.order
+        rows: Any = range(len(paths))
+        if stream.manifest.records is None and order.subset is not None:
+            places = tf.range(self._count, dtype=tf.int64)
+            unshuffled = self.spec.replace(order=_unshuffled(self.spec)).order
+            rows = records_of(unshuffled, len(paths), tf.constant(0, tf.int64), places).numpy()
+        found = [paths[row] for row in np.asarray(rows)]
+        source = self.spec.source
+        return [source.url(path) for path in found] if source.name == "local" else found
+
+    def stats(self) -> Stats:
+        """What has been read so far, in this process."""
+        return self._handle.stream.reading.counts.snapshot()
+
+    def at(self, *, epoch: int = 0, step: int = 0) -> StreamDataset:
+        """
+        The same dataset, entered at the beginning of a step, at once.
+
+        `step` counts batches (single examples without a batch size) of all workers together.
+        The first iteration is the rest of that epoch.
+        """
+        shards = self.spec.shard.num_shards if self.spec.shard else 1
+        record = step * (self.spec.batch_size or 1) * shards
+        start = Position(epoch=epoch, record=record)
+        return self._changed(self.spec.replace(start=start))
+
+    def epochs(self, n: int | None = None) -> StreamDataset:
+        """
+        `n` epochs in one iteration, numbered from the start; without end for None.
+
+        ```python
+        model.fit(data.epochs(), epochs=10, steps_per_epoch=len(data))
+        ```
+        """
+        if n is not None and n < 1:
+            raise ValueError(f"epochs must be at least 1, got {n}")
+        return StreamDataset(self._handle.stream, epochs=n)
+
+    def with_read_options(self, options: ReadOptions) -> StreamDataset:
+        """The same examples, read in another way."""
+        old = self._handle.stream
+        reading = Reading(old.reading.source, old.reading.store, options, old.reading.counts)
+        return StreamDataset(Stream(old.spec, reading, old.manifest))
+
+    @property
+    def _count(self) -> int:
+        return subset_of(self.spec.order, self._handle.stream.manifest.count).count
+
+    def _changed(self, spec: DatasetSpec) -> StreamDataset:
+        old = self._handle.stream
+        return StreamDataset(Stream(spec, old.reading, old.manifest))
+
+
+def _unshuffled(spec: DatasetSpec) -> Any:
+    from dataclasses import replace
+
+    return replace(spec.order, shuffle=False)

@@ -1,0 +1,61 @@
+"""
+Names in a graph, and the open streams of this process that they stand for.
+
+A dataset that was made here has a handle: its credentials, its ReadOptions, its open
+connections. Its graph carries only the handle's name. A process that does not know the name
+opens the spec with its own environment's credentials, once.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+import weakref
+from collections.abc import Callable
+
+from tfstream.fetch.manifest import Manifest
+from tfstream.fetch.stream import Stream
+from tfstream.spec import DatasetSpec
+
+_streams: dict[str, Stream] = {}
+_opened: dict[bytes, Stream] = {}
+_opening: dict[bytes, threading.Lock] = {}
+_lock = threading.Lock()
+_manifests: weakref.WeakValueDictionary[str, Manifest] = weakref.WeakValueDictionary()
+
+
+class Handle:
+    """Keeps a stream known by `name` for as long as it lives itself."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.name = uuid.uuid4().hex
+        self.stream = stream
+        _streams[self.name] = stream
+        weakref.finalize(self, _streams.pop, self.name, None).atexit = False
+
+
+def stream_of(spec_json: bytes, name: bytes, open_spec: Callable[[DatasetSpec], Stream]) -> Stream:
+    """
+    The stream that an op's inputs mean.
+
+    `open_spec` is called where the name is unknown, once for equal specs.
+    """
+    known = _streams.get(name.decode())
+    if known is not None:
+        return known
+    with _lock:
+        turn = _opening.setdefault(spec_json, threading.Lock())
+    with turn:
+        if spec_json not in _opened:
+            _opened[spec_json] = open_spec(DatasetSpec.from_json(spec_json.decode()))
+        return _opened[spec_json]
+
+
+def shared(manifest: Manifest) -> Manifest:
+    """The one manifest of this process with that digest: several datasets may share it."""
+    return _manifests.setdefault(manifest.digest, manifest)
+
+
+def known_manifest(digest: str | None) -> Manifest | None:
+    """A manifest that this process has already."""
+    return _manifests.get(digest) if digest is not None else None

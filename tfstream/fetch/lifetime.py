@@ -1,0 +1,73 @@
+"""
+The end of the process: nothing waits past it.
+
+Everything in `fetch` that waits, waits here or with a time limit. When the interpreter shuts
+down, waiting calls fail at once instead of blocking the exit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+
+from tfstream.errors import TfstreamError
+
+_GRACE_SECONDS = 5.0
+"""How long the exit waits for calls inside Python: none may return into a dead interpreter."""
+
+_closing = threading.Event()
+_lock = threading.Lock()
+_count = 0
+
+
+class ShuttingDownError(TfstreamError):
+    """A read that came, or was waiting, while the interpreter shuts down."""
+
+
+def pause(seconds: float) -> None:
+    """
+    Wait, unless the process ends first.
+
+    Errors:
+        ShuttingDownError: it does.
+    """
+    if _closing.wait(seconds):
+        raise ShuttingDownError("the Python interpreter is shutting down")
+
+
+def closing() -> bool:
+    """Whether the interpreter shuts down."""
+    return _closing.is_set()
+
+
+class Inside:
+    """A context that the exit waits for: code called by another library's threads."""
+
+    def __enter__(self) -> None:
+        global _count
+        pause(0)
+        with _lock:
+            _count += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _count
+        with _lock:
+            _count -= 1
+
+
+@atexit.register
+def _close() -> None:
+    _closing.set()
+    end = time.monotonic() + _GRACE_SECONDS
+    while _count and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def _after_fork() -> None:
+    global _count
+    _count = 0
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,193 @@
+"""
+From a pattern to the objects that are data: all of them, or an error.
+
+Every page is retried by itself; a listing that breaks off raises. What is listed but is no
+data is counted by reason, and what was seen is kept for the error about an empty match.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tfstream.errors import ObjectNotFoundError
+from tfstream.fetch.retry import retrying
+from tfstream.fetch.stats import Counts
+from tfstream.options import ReadOptions
+from tfstream.sources.base import ObjectInfo, Source, Store
+from tfstream.sources.pattern import (
+    as_folder,
+    extension_of,
+    has_wildcard,
+    hidden,
+    literal_prefix,
+    matcher,
+    unescape,
+)
+
+log = logging.getLogger("tfstream")
+
+DATA_EXTENSIONS = frozenset(
+    f".{name}"
+    for name in (
+        *("avif", "bmp", "gif", "heic", "heif", "ico", "j2k", "jp2", "jpe", "jpeg", "jpg", "jxl"),
+        *("pbm", "pgm", "png", "pnm", "ppm", "tif", "tiff", "webp"),
+    )
+)
+"""What counts as data where the pattern names no extension; lower case."""
+_REASONS = {"symlink": "symlink", "directory": "directory marker", "other": "not a regular file"}
+
+
+@dataclass
+class Listing:
+    """
+    What a pattern means now.
+
+    Attributes:
+        objects: The data, sorted bytewise by key.
+        prefix: What all keys start with; class folders come after it.
+        left_out: Listed objects below the prefix that are no data, by reason.
+        empty_folders: Paths that hold nothing, ending in a slash.
+        others: A few keys that did not match or are no data, for messages.
+    """
+
+    prefix: str
+    objects: list[ObjectInfo] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    empty_folders: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+
+def listing_of(
+    source: Source,
+    store: Store,
+    *,
+    ignore: Sequence[str],
+    options: ReadOptions,
+    counts: Counts,
+    is_data: Callable[[str], bool],
+) -> Listing:
+    """
+    List, match and sort.
+
+    `is_data` decides about keys where the pattern names no extension.
+
+    Errors:
+        ObjectNotFoundError: nothing matches; says what is there instead.
+        any other SourceError: the listing could not be had as a whole.
+    """
+    single, pattern = _resolved(source, store, options, counts)
+    if single is not None:
+        return Listing(prefix=literal_prefix(pattern), objects=[single])
+    listing = Listing(prefix=literal_prefix(pattern))
+    chosen = _Choice(pattern, ignore, None if extension_of(pattern) else is_data)
+    for page in _pages(store, source, listing.prefix, options, counts):
+        for info in page:
+            chosen.add(info, listing)
+    listing.objects.sort(key=lambda info: info.path.encode("utf-8", "surrogateescape"))
+    if not listing.objects:
+        raise ObjectNotFoundError(_nothing(source, store, listing), path=source.pattern)
+    counts.leave_out(listing.left_out)
+    if listing.left_out:
+        _say(source, listing)
+    return listing
+
+
+class _Choice:
+    """Which listed objects are data."""
+
+    def __init__(
+        self, pattern: str, ignore: Sequence[str], is_data: Callable[[str], bool] | None
+    ) -> None:
+        self._pattern = pattern
+        self._matches = matcher(pattern)
+        self._ignored = [matcher(each) for each in ignore]
+        self._is_data = is_data
+
+    def add(self, info: ObjectInfo, listing: Listing) -> None:
+        """Put the object where it belongs."""
+        if info.kind == "directory":
+            listing.empty_folders.append(info.path)
+        matches = self._matches(info.path)
+        reason = self._reason(info) if matches else None
+        if matches and reason is None:
+            listing.objects.append(info)
+            return
+        if len(listing.others) < 1000 and info.kind == "object":
+            listing.others.append(info.path)
+        if reason is not None:
+            listing.left_out[reason] += 1
+
+    def _reason(self, info: ObjectInfo) -> str | None:
+        if info.kind != "object":
+            return _REASONS[info.kind]
+        if hidden(info.path, self._pattern):
+            return "hidden"
+        if any(matches(info.path) for matches in self._ignored):
+            return "ignored"
+        if self._is_data is not None and not self._is_data(info.path):
+            return "not data"
+        return None
+
+
+def _resolved(
+    source: Source, store: Store, options: ReadOptions, counts: Counts
+) -> tuple[ObjectInfo | None, str]:
+    """Without a wildcard: the object of that name, or else the folder's pattern."""
+    pattern = source.pattern
+    if has_wildcard(pattern):
+        return None, pattern
+    if not pattern.endswith("/") and pattern:
+        key = unescape(pattern)
+        first = next(_pages(store, source, key, options, counts), ())
+        for info in first:
+            if info.path == key and info.kind == "object":
+                return info, pattern
+    return None, as_folder(pattern) if pattern else "**"
+
+
+def _pages(
+    store: Store, source: Source, prefix: str, options: ReadOptions, counts: Counts
+) -> Iterator[Sequence[ObjectInfo]]:
+    after = None
+    while True:
+        page = retrying(
+            lambda _, after=after: store.list_page(prefix, after),  # type: ignore[misc]
+            what=f"list {source.url(prefix)}",
+            options=options,
+            counts=counts,
+            path=prefix,
+        )
+        yield page.objects
+        after = page.after
+        if after is None:
+            return
+
+
+def extensions_of(keys: Sequence[str]) -> str:
+    """The extensions among keys with their counts, the most frequent first, for messages."""
+    found = Counter(key.rpartition("/")[2].rpartition(".")[2] if "." in key else "" for key in keys)
+    parts = (f"{count} x {'.' + ext if ext else 'none'}" for ext, count in found.most_common(5))
+    return ", ".join(parts)
+
+
+def _nothing(source: Source, store: Store, listing: Listing) -> str:
+    message = f"nothing matches {source.url(source.pattern)}"
+    if listing.left_out:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in listing.left_out.items())
+        message += f"; {reasons}"
+    if listing.others:
+        some = ", ".join(repr(key) for key in listing.others[:3])
+        return f"{message}; there are {some} (extensions: {extensions_of(listing.others)})"
+    near = store.near(source.pattern)
+    return f"{message}; {near}" if near else message
+
+
+def _say(source: Source, listing: Listing) -> None:
+    quiet = {"directory marker"}
+    told = {reason: count for reason, count in listing.left_out.items() if reason not in quiet}
+    if told:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(told.items()))
+        log.warning("%s: left out %s", source.url(source.pattern), reasons)

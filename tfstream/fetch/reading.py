@@ -1,0 +1,59 @@
+"""`Reading`: a store with threads, limits and counters: how one dataset reads here."""
+
+from __future__ import annotations
+
+import time
+
+from tfstream.fetch.budget import process_budget
+from tfstream.fetch.retry import retrying
+from tfstream.fetch.stats import Counts
+from tfstream.fetch.workers import Workers
+from tfstream.options import ReadOptions
+from tfstream.sources.base import ObjectInfo, Source, Store
+
+
+class Reading:
+    """
+    An open store and the way to read from it.
+
+    Attributes:
+        source: What `store` is open on.
+        workers: The dataset's threads.
+        counts: Its numbers.
+    """
+
+    def __init__(self, source: Source, store: Store, options: ReadOptions, counts: Counts) -> None:
+        self.source = source
+        self.store = store
+        self.options = options
+        self.counts = counts
+        self.workers = Workers(options.max_in_flight)
+        process_budget().grow(options.budget_bytes)
+
+    def get(self, info: ObjectInfo) -> bytes:
+        """
+        A whole object, with retries.
+
+        Errors:
+            SourceError: final, or after the last attempt.
+        """
+        start = time.monotonic()
+        data = retrying(
+            lambda attempt: self.store.get(info, attempt=attempt),
+            what=f"read {self.source.url(info.path)}",
+            options=self.options,
+            counts=self.counts,
+            path=info.path,
+        )
+        self.counts.read(size=len(data), seconds=time.monotonic() - start)
+        return data
+
+    def get_start(self, info: ObjectInfo, length: int) -> bytes:
+        """The first bytes of an object, with retries."""
+        return retrying(
+            lambda _: self.store.get_range(info, start=0, length=length),
+            what=f"read {self.source.url(info.path)}",
+            options=self.options,
+            counts=self.counts,
+            path=info.path,
+        )

@@ -1,0 +1,33 @@
+"""Errors on their way out of the graph: iterating in Python raises tfstream's own classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import tensorflow as tf
+
+from tfstream.graph.op import translated
+
+
+def raising(iterator: Iterator[Any]) -> Iterator[Any]:
+    """The same iterator, which TensorFlow can save and trace, raising tfstream's errors."""
+    iterator.__class__ = _raising_class(type(iterator))
+    return iterator
+
+
+@lru_cache(maxsize=8)
+def _raising_class(base: type) -> type:
+    class StreamIterator(base):  # type: ignore[misc]
+        """An iterator of tf.data whose errors are tfstream's."""
+
+        def _next_internal(self) -> Any:
+            try:
+                return super()._next_internal()
+            except tf.errors.OutOfRangeError:
+                raise
+            except tf.errors.OpError as error:
+                raise translated(error) from None
+
+    return StreamIterator

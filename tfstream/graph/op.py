@@ -1,0 +1,104 @@
+"""
+The only Python in a graph: stateless ops under fixed tokens, with all state in their inputs.
+
+This file alone touches a private name of TensorFlow, the table that maps a `PyFuncStateless`
+op's token to a function. Because the tokens are fixed, a graph that holds them runs in any
+process that imported this file.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any
+
+import tensorflow as tf
+
+from tfstream import errors
+from tfstream.errors import TfstreamError
+from tfstream.fetch.lifetime import Inside
+
+_functions: dict[str, Callable[..., Any]] = {}
+"""TensorFlow's table holds its functions weakly; this one keeps them alive."""
+
+_raised: OrderedDict[str, TfstreamError] = OrderedDict()
+_raised_lock = Lock()
+_RAISED_KEPT = 64
+"""Errors whose objects wait for their text to come out of the graph: many ops may fail at once."""
+
+
+def register(token: str, function: Callable[..., Any]) -> None:
+    """
+    Let graphs call `function` by `token`.
+
+    Errors:
+        TfstreamError: this TensorFlow has no such table.
+    """
+
+    def call(*inputs: Any) -> Any:
+        with Inside():
+            try:
+                return function(*inputs)
+            except TfstreamError as error:
+                _keep(error)
+                raise type(error).__new__(type(error), str(error)) from None
+
+    try:
+        from tensorflow.python.ops import script_ops
+
+        script_ops._py_funcs._funcs[token] = call
+    except (ImportError, AttributeError) as error:
+        raise TfstreamError(
+            f"TensorFlow {tf.__version__} is not supported: it has no table of Python functions "
+            "where tfstream looks for it; versions 2.16 to 2.21 do"
+        ) from error
+    _functions[token] = call
+
+
+def call(token: str, inputs: Sequence[Any], dtypes: Sequence[tf.DType]) -> list[tf.Tensor]:
+    """The op, in a graph or at once. Shapes are unknown; set them after."""
+    outputs = tf.raw_ops.PyFuncStateless(input=list(inputs), token=token, Tout=list(dtypes))
+    return list(outputs)
+
+
+def translated(error: tf.errors.OpError) -> Exception:
+    """The error of ours that `error` carries as text, or `error` itself."""
+    for line in str(error.message).splitlines():
+        for name in _NAMES:
+            at = line.find(f"{name}: ")
+            if at >= 0 and (at == 0 or not line[at - 1].isalnum()):
+                return _found(name, line[at + len(name) + 2 :])
+    return error
+
+
+def _keep(error: TfstreamError) -> None:
+    with _raised_lock:
+        _raised[_key(type(error).__name__, str(error))] = error
+        while len(_raised) > _RAISED_KEPT:
+            _raised.popitem(last=False)
+
+
+def _found(name: str, text: str) -> TfstreamError:
+    with _raised_lock:
+        kept = _raised.get(_key(name, text))
+    if kept is not None:
+        return kept
+    error: TfstreamError = getattr(errors, name)(text)
+    return error
+
+
+def _key(name: str, text: str) -> str:
+    first, _, _ = text.partition("\n")
+    return f"{name}: {first}"
+
+
+_NAMES = sorted(
+    (
+        name
+        for name, each in vars(errors).items()
+        if isinstance(each, type) and issubclass(each, TfstreamError)
+    ),
+    key=len,
+    reverse=True,
+)

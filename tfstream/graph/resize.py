@@ -1,0 +1,65 @@
+"""Resizing with the meanings of `keras.utils.image_dataset_from_directory`."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from tfstream.decoders.image import ImageDecoder
+from tfstream.decoders.raw import RawDecoder
+from tfstream.spec import DatasetSpec, Resize
+
+
+def resized(spec: DatasetSpec, pixels: tf.Tensor) -> tf.Tensor:
+    """
+    One image (h, w, c) or several (n, h, w, c), resized and in the spec's data format.
+
+    float32, but for `nearest` and where nothing is resized: those keep the dtype.
+    """
+    how = spec.resize
+    if how is not None:
+        pixels = _to_size(how, pixels)
+    if spec.data_format == "channels_first" and len(shape_of(spec)) == 3:
+        leading = pixels.shape.rank - 3
+        pixels = tf.transpose(pixels, [*range(leading), leading + 2, leading, leading + 1])
+    leading_shape = [None] * (pixels.shape.rank - len(shape_of(spec)))
+    pixels.set_shape([*leading_shape, *shape_of(spec)])
+    return pixels
+
+
+def shape_of(spec: DatasetSpec) -> tuple[int | None, ...]:
+    """The static shape of one example."""
+    if isinstance(spec.decoder, RawDecoder):
+        shape: tuple[int | None, ...] = spec.decoder.decoded_shape
+    else:
+        assert isinstance(spec.decoder, ImageDecoder)
+        shape = (None, None, spec.decoder.channels)
+    if spec.resize is not None:
+        shape = (*spec.resize.image_size, shape[-1])
+    if spec.data_format == "channels_first" and len(shape) == 3:
+        return (shape[2], shape[0], shape[1])
+    return shape
+
+
+def _to_size(how: Resize, pixels: tf.Tensor) -> tf.Tensor:
+    if how.pad_to_aspect_ratio:
+        height, width = how.image_size
+        return tf.image.resize_with_pad(pixels, height, width, method=how.interpolation)
+    if how.crop_to_aspect_ratio:
+        pixels = _centred_window(pixels, *how.image_size)
+    return tf.image.resize(pixels, how.image_size, method=how.interpolation)
+
+
+def _centred_window(pixels: tf.Tensor, target_height: int, target_width: int) -> tf.Tensor:
+    """The largest centred part of the target's shape, as Keras' `smart_resize` computes it."""
+    shape = tf.shape(pixels)
+    height, width = shape[-3], shape[-2]
+
+    def side(limit: tf.Tensor, other: tf.Tensor, target: int, other_target: int) -> tf.Tensor:
+        fitting = tf.cast(other * target, tf.float32) / other_target
+        return tf.clip_by_value(tf.cast(fitting, tf.int32), 1, limit)
+
+    rows = side(height, width, target_height, target_width)
+    columns = side(width, height, target_width, target_height)
+    top = tf.cast(tf.cast(height - rows, tf.float32) / 2, tf.int32)
+    left = tf.cast(tf.cast(width - columns, tf.float32) / 2, tf.int32)
+    return pixels[..., top : top + rows, left : left + columns, :]

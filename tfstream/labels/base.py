@@ -1,0 +1,38 @@
+"""What every kind of labels is, and what labelling gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+
+class Labelled(NamedTuple):
+    """
+    Labels for a sequence of keys.
+
+    Fields:
+        values: One number a key, in the order of the keys: the class's place in
+            `class_names`, or -1 for a key that has no place in the dataset.
+        class_names: In order.
+        left_out: Why keys have -1, for the count in `stats()`.
+    """
+
+    values: Sequence[int]
+    class_names: tuple[str, ...]
+    left_out: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """Where a record's label comes from. Subclasses are frozen dataclasses with a `name`."""
+
+    name: ClassVar[str]
+    by_class: ClassVar[bool] = False
+    """Whether the record order goes class by class, as Keras has it."""
+
+    def assign(
+        self, keys: Sequence[str], *, prefix: str, class_names: Sequence[str] | None
+    ) -> Labelled:
+        """Label `keys`, which are sorted bytewise and all start with `prefix`."""
+        raise NotImplementedError
