@@ -67,7 +67,8 @@ def from_lakefs(
     from tfstream.sources.lakefs import LakeFSSource
 
     source = LakeFSSource(repository=repo, ref=branch, pattern=pattern, endpoint=endpoint)
-    return _dataset(source, common)
+    dataset: StreamDataset = _made(source, common)
+    return dataset
 
 
 def from_s3(
@@ -106,7 +107,8 @@ def from_s3(
     source = S3Source(
         bucket=bucket, pattern=pattern, endpoint=endpoint, region=region, anonymous=anonymous
     )
-    return _dataset(source, common)
+    dataset: StreamDataset = _made(source, common)
+    return dataset
 
 
 def from_url(
@@ -134,7 +136,8 @@ def from_url(
         if not hasattr(source, "endpoint"):
             raise ValueError(f"`endpoint` is not for {source.name} sources. Received: {endpoint!r}")
         source = replace(source, endpoint=endpoint)  # type: ignore[call-arg]
-    return _dataset(source, common)
+    dataset: StreamDataset = _made(source, common)
+    return dataset
 
 
 def load(
@@ -237,7 +240,7 @@ def _azure(url: str) -> Source:
 _SCHEMES = {"lakefs": _lakefs, "s3": _s3, "gs": _gcs, "az": _azure}
 
 
-def _dataset(source: Source, common: Any) -> Any:
+def _made(source: Source, common: Common) -> Any:
     arguments = Arguments(**common)
     if arguments.follow_links and source.name != "local":
         raise ValueError(f"`follow_links` is for folders, not for {source.name} sources")
@@ -266,6 +269,6 @@ def _tell(found: Pinned, specs: list[DatasetSpec]) -> None:
     lines = [f"Found {found.manifest.count} {what}{classes}."]
     for spec in specs:
         if spec.order.subset is not None:
-            count = subset_of(spec.order, found.manifest.count).count
+            count = subset_of(spec.order, found.manifest.count).size
             lines.append(f"Using {count} {what} for {spec.order.subset}.")
     sys.stdout.write("\n".join(lines) + "\n")

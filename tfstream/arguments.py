@@ -251,7 +251,7 @@ class Arguments:
     def _decoding(self, raw: Decoder | None) -> tuple[Decoder, Resize | None]:
         size = self.image_size
         if raw is None:
-            mode = "rgb" if self.color_mode == _GIVEN_BY_DATA else self.color_mode
+            mode: Any = "rgb" if self.color_mode == _GIVEN_BY_DATA else self.color_mode
             decoder = ImageDecoder(color_mode=mode) if self.decoder == "auto" else self.decoder
             return decoder, self._resize(_SIZE if size == _GIVEN_BY_DATA else size)
         resize = self._resize(None if size == _GIVEN_BY_DATA else size)
@@ -327,8 +327,9 @@ def position_of(value: Any) -> Position | None:
 
 def _keras_data_format() -> Literal["channels_last", "channels_first"]:
     keras = sys.modules.get("keras")
-    chosen: Any = keras.config.image_data_format() if keras else "channels_last"
-    return chosen
+    if keras is not None and keras.config.image_data_format() == "channels_first":
+        return "channels_first"
+    return "channels_last"
 
 
 def _one_of(name: str, value: Any, choices: Sequence[Any]) -> None:

@@ -134,7 +134,7 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
 
     @property
     def _count(self) -> int:
-        return subset_of(self.spec.order, self._handle.stream.manifest.count).count
+        return subset_of(self.spec.order, self._handle.stream.manifest.count).size
 
     def _changed(self, spec: DatasetSpec) -> StreamDataset:
         old = self._handle.stream

@@ -76,21 +76,21 @@ class Order:
             )
 
 
-class Part(NamedTuple):
-    """Which part of a split: it begins at place `first` of the split's order and has `count`."""
+class SubsetRange(NamedTuple):
+    """Which part of a split: it begins at place `first` of the split's order and has `size`."""
 
     first: int
-    count: int
+    size: int
 
 
-def subset_of(order: Order, records: int) -> Part:
+def subset_of(order: Order, records: int) -> SubsetRange:
     """The part that `order` names: the validation part is the end, as in Keras."""
     if order.validation_split is None:
-        return Part(0, records)
+        return SubsetRange(0, records)
     validation = int(order.validation_split * records)
     if order.subset == "validation":
-        return Part(records - validation, validation)
-    return Part(0, records - validation)
+        return SubsetRange(records - validation, validation)
+    return SubsetRange(0, records - validation)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -142,13 +142,16 @@ class ShardCache:
 
 def unpacked(reading: Reading, info: ObjectInfo) -> tuple[IdxHeader, Any]:
     """A shard's header and the bytes of all its records."""
-    return _named(reading, info, lambda: unpack(reading.get(info), info.path))
+    found: tuple[IdxHeader, Any] = _named(
+        reading, info, lambda: unpack(reading.get(info), info.path)
+    )
+    return found
 
 
 def labels_of(reading: Reading, info: ObjectInfo) -> Array:
     """The int32 labels that a shard of labels holds."""
     header, data = unpacked(reading, info)
-    values = _named(reading, info, lambda: label_values(header, data, info.path))
+    values: Array = _named(reading, info, lambda: label_values(header, data, info.path))
     return values.astype(np.int32)
 
 

@@ -44,7 +44,7 @@ class Counts:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._numbers: Counter[str] = Counter()
-        self._seconds = {"waiting_seconds": 0.0, "reading_seconds": 0.0}
+        self._waiting = self._reading = 0.0
         self._errors: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
         self._decode_paths: Counter[str] = Counter()
@@ -54,12 +54,12 @@ class Counts:
         with self._lock:
             self._numbers["objects"] += 1
             self._numbers["bytes"] += size
-            self._seconds["reading_seconds"] += seconds
+            self._reading += seconds
 
     def waited(self, seconds: float) -> None:
         """One object had to wait for its turn."""
         with self._lock:
-            self._seconds["waiting_seconds"] += seconds
+            self._waiting += seconds
 
     def request(self, *, repeat: bool) -> None:
         """One request goes out."""
@@ -91,8 +91,13 @@ class Counts:
         """The numbers now."""
         with self._lock:
             return Stats(
-                **self._numbers,
-                **self._seconds,
+                objects=self._numbers["objects"],
+                bytes=self._numbers["bytes"],
+                requests=self._numbers["requests"],
+                retries=self._numbers["retries"],
+                cache_hits=self._numbers["cache_hits"],
+                waiting_seconds=self._waiting,
+                reading_seconds=self._reading,
                 errors=dict(self._errors),
                 left_out=dict(self._left_out),
                 decode_paths=dict(self._decode_paths),

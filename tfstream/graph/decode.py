@@ -19,8 +19,6 @@ from tfstream.decoders.raw import RawDecoder
 from tfstream.graph import ops, resize
 from tfstream.spec import DatasetSpec
 
-Dataset = tf.data.Dataset
-
 
 def batch_of_images(
     spec: DatasetSpec,
@@ -32,8 +30,8 @@ def batch_of_images(
     """Decoded and resized images, as many as `data` has strings."""
     count = tf.size(data, tf.int64)
 
-    def all_of(decode: Callable[..., tf.Tensor]) -> Dataset:
-        each = Dataset.from_tensor_slices((data, routes, records))
+    def all_of(decode: Callable[..., tf.Tensor]) -> tf.data.Dataset:
+        each = tf.data.Dataset.from_tensor_slices((data, routes, records))
         return each.map(decode).batch(count, drop_remainder=False)
 
     def at_once(text: tf.Tensor, route: tf.Tensor, record: tf.Tensor) -> tf.Tensor:
@@ -54,7 +52,7 @@ def image(
     spec: DatasetSpec, address: ops.Address, text: tf.Tensor, route: tf.Tensor, record: tf.Tensor
 ) -> tf.Tensor:
     """One decoded and resized image: by TensorFlow, and where it fails by Pillow."""
-    one = Dataset.from_tensors((text, route, record))
+    one = tf.data.Dataset.from_tensors((text, route, record))
 
     def by_tensorflow(text: tf.Tensor, route: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
         return _decoder(spec).decode_in_graph(text, route)

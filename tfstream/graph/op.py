@@ -69,7 +69,8 @@ def translated(error: tf.errors.OpError) -> Exception:
             at = line.find(f"{name}: ")
             if at >= 0 and (at == 0 or not line[at - 1].isalnum()):
                 return _found(name, line[at + len(name) + 2 :])
-    return error
+    plain: Exception = error
+    return plain
 
 
 def _keep(error: TfstreamError) -> None:

@@ -103,8 +103,8 @@ def records_of(order: Order, records: int, epoch: tf.Tensor, positions: tf.Tenso
     """The records at these positions of an epoch: rows of the manifest."""
     subset = subset_of(order, records)
     if order.shuffle:
-        positions = permuted(positions, subset.count, epoch_key(order.seed, epoch))
-    if subset.count == records or not order.shuffle_split:
+        positions = permuted(positions, subset.size, epoch_key(order.seed, epoch))
+    if subset.size == records or not order.shuffle_split:
         return positions + subset.first
     return permuted(positions + subset.first, records, epoch_key(order.seed, -1))
 

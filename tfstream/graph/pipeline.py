@@ -44,7 +44,7 @@ def build(
     Errors:
         ValueError: the subset, or this worker's part of it, is empty.
     """
-    count = subset_of(spec.order, records).count
+    count = subset_of(spec.order, records).size
     steps = _steps(spec, count, epochs)
     address = ops.Address(spec, handle)
     chunk = chunk_of(spec)
@@ -79,7 +79,7 @@ def _steps(spec: DatasetSpec, count: int, epochs: int | None) -> int | None:
             + (f", {spec.shard}" if spec.shard else "")
         )
     if epochs is None:
-        return tf.data.INFINITE_CARDINALITY
+        return int(tf.data.INFINITE_CARDINALITY)
     if epochs:
         return first + (epochs - 1) * whole
     return whole if first == whole else None

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -101,9 +102,11 @@ def connect(place: Place, credentials: Credentials, options: ReadOptions) -> Con
     client = session.create_client(
         "s3", endpoint_url=endpoint, region_name=region, config=_config(place, endpoint, options)
     )
-    # obstore knows no other certificate authorities than the system's
-    private = session.get_config_variable("ca_bundle") is not None
-    fast = None if private or not usable() else _fast(place, client, endpoint, signer, options)
+    fast = None
+    if usable():
+        settings = client_settings(options, url=client.meta.endpoint_url)
+        settings["client_options"] |= _network(session, client.meta.endpoint_url)
+        fast = _fast(place, client, endpoint, signer, settings)
     return Connection(client=client, fast=fast)
 
 
@@ -162,31 +165,41 @@ def _config(place: Place, endpoint: str | None, options: ReadOptions) -> Any:
     )
 
 
-def _fast(
-    place: Place, client: Any, endpoint: str | None, signer: Any, options: ReadOptions
-) -> Any:
-    """obstore's store for the same bucket, endpoint, region and credentials."""
+def _network(session: Any, url: str) -> dict[str, Any]:
+    """Proxy and certificate authorities as botocore has them, for obstore."""
     from botocore.utils import get_environ_proxies
 
+    found = proxy_settings(get_environ_proxies(url).get(url.partition(":")[0]), url=url)
+    bundle = session.get_config_variable("ca_bundle")
+    if bundle is not None and url.startswith("https://"):
+        found["root_certificate"] = Path(bundle).read_text()
+    return found
+
+
+def _fast(
+    place: Place, client: Any, endpoint: str | None, signer: Any, settings: dict[str, Any]
+) -> Any | None:
+    """obstore's store for the same bucket, endpoint, region and credentials."""
+    obstore = obstore_package()
     url = client.meta.endpoint_url.rstrip("/")
     path_style = endpoint is not None or "." in place.bucket  # no certificate covers the dot
     if not path_style:
         parts = urlsplit(url)
         url = f"{parts.scheme}://{place.bucket}.{parts.netloc}"
-    settings = client_settings(options, url=url)
-    proxy = get_environ_proxies(url).get(url.partition(":")[0])  # as botocore has it
-    settings["client_options"] |= proxy_settings(proxy, url=url)
-    return obstore_package().store.S3Store(
-        place.bucket,
-        endpoint=url,
-        aws_endpoint_url_s3=url,
-        region=client.meta.region_name,
-        virtual_hosted_style_request=not path_style,
-        skip_signature=place.anonymous,
-        credential_provider=None if place.anonymous else _provider(signer),
-        **AWS_SETTINGS,
-        **settings,
-    )
+    try:
+        return obstore.store.S3Store(
+            place.bucket,
+            endpoint=url,
+            aws_endpoint_url_s3=url,
+            region=client.meta.region_name,
+            virtual_hosted_style_request=not path_style,
+            skip_signature=place.anonymous,
+            credential_provider=None if place.anonymous else _provider(signer),
+            **AWS_SETTINGS,
+            **settings,
+        )
+    except obstore.exceptions.UnknownConfigurationKeyError:
+        return None  # an obstore before 0.12 takes no certificates: botocore reads alone
 
 
 def _provider(signer: Any) -> Callable[[], dict[str, Any]]:
