@@ -31,7 +31,7 @@ class Case:
         photos: `26kB` or `90kB`.
         delay: Seconds, of every response; 0 asks the server directly. For the disk: 0.
         pinned: The client on one core, the servers on another.
-        seconds: To read on after the first batch.
+        seconds: To read on after the warm-up.
     """
 
     experiment: str

@@ -21,7 +21,7 @@ class Job:
         endpoint: Of the server to read from; "" for the disk.
         container: Bucket or repository.
         prefix: Where the set is in it; for lakeFS below the ref.
-        seconds: How long to read on after the first batch.
+        seconds: How long to read on after the warm-up.
         in_flight: Requests that may be under way at the same time, where one can say so.
         scratch: An empty folder for caches.
     """
@@ -53,21 +53,17 @@ class Result:
     Attributes:
         open_seconds: Until there was something to iterate, the listing included.
         first_seconds: From there to the first batch.
-        images: Delivered in `steady_seconds`, which leave out every pass's first batch.
-        steady_seconds: See `images`.
-        cpu_images: All that were delivered after the very first batch.
+        first_at: When that was, in seconds of the epoch, as servers log it.
+        images: Delivered after the warm-up.
+        seconds: That they took, new passes included.
         cpu_seconds: User and system seconds of the process and its workers meanwhile.
         memory_mb: Peak resident above what importing the libraries took.
-        passes: How often the set was begun.
-        first_at: When the first batch came, in seconds of the epoch, as servers log it.
     """
 
     open_seconds: float
     first_seconds: float
+    first_at: float
     images: int
-    steady_seconds: float
-    cpu_images: int
+    seconds: float
     cpu_seconds: float
     memory_mb: float
-    passes: int
-    first_at: float

@@ -1,9 +1,9 @@
 """
 The clock inside a contender's process. Imports nothing that a peer's environment may lack.
 
-A contender is a function from a `Job` to an iterable of batches, which is iterated again and
-again until the job's seconds are over. A pass's first batch starts the clock and its last one
-stops it, so what a new pass costs to get going is in `cpu_seconds`, but not in the rate.
+A contender is a function from a `Job` to an iterable of batches, without end where it can. The
+clock starts with the batch that comes `WARM_UP` seconds after the first, when what was read
+ahead of that is used up, and stops with a batch too.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from benchmarks.job import SIZE, Job, Result
 from benchmarks.processes import cpu_seconds, memory_mb
 
+WARM_UP = 1.0
 Open = Callable[[Job], Iterable[Any]]
 
 
@@ -30,46 +31,43 @@ def main(open_batches: Open) -> None:
 
 
 def measured(job: Job, open_batches: Open) -> Result:
-    """Open and read until the job's seconds are over."""
+    """Open, and read until the job's seconds are over."""
     me = os.getpid()
     before = memory_mb(me)
     start = time.perf_counter()
     batches = open_batches(job)
     opened = time.perf_counter()
-    first, first_at, cpu_before = None, 0.0, 0.0
-    images = cpu_images = passes = 0
-    steady = 0.0
-    while steady < job.seconds:
-        passes += 1
-        began, last = time.perf_counter(), None
-        stream = iter(batches)  # kept until all is measured, since its workers count too
-        for batch in stream:
-            now = time.perf_counter()
-            count = rows(batch)
-            if first is None:
-                first, first_at, cpu_before = now - began, time.time(), cpu_seconds(me)
-            else:
-                cpu_images += count
-            if last is not None:
-                images += count
-                steady += now - last
-            last = now
-            if steady >= job.seconds:
-                break
-        if last is None:
-            raise RuntimeError("not one batch")
-    assert first is not None
+    stream = again_and_again(batches)
+    next(stream)
+    first, first_at = time.perf_counter(), time.time()
+    since = now = first
+    while now - first < WARM_UP:
+        next(stream)
+        since = now = time.perf_counter()
+    images, cpu_before = 0, cpu_seconds(me)
+    while now - since < job.seconds:
+        images += rows(next(stream))
+        now = time.perf_counter()
     return Result(
         open_seconds=opened - start,
-        first_seconds=first,
+        first_seconds=first - opened,
+        first_at=first_at,
         images=images,
-        steady_seconds=steady,
-        cpu_images=cpu_images,
+        seconds=now - since,
         cpu_seconds=cpu_seconds(me) - cpu_before,
         memory_mb=memory_mb(me, "VmHWM") - before,
-        passes=passes,
-        first_at=first_at,
     )
+
+
+def again_and_again(batches: Iterable[Any]) -> Iterator[Any]:
+    """Pass after pass, for those that end."""
+    while True:
+        empty = True
+        for batch in batches:
+            yield batch
+            empty = False
+        if empty:
+            raise RuntimeError("not one batch")
 
 
 def rows(batch: Any) -> int:

@@ -72,13 +72,13 @@ def _ratios(mine: Sequence[Run], base: Sequence[Run], number: Number) -> str:
 
 
 def rate(result: Result) -> float:
-    """Images a second after a pass's first batch."""
-    return float(result["images"] / result["steady_seconds"])
+    """Images a second after the warm-up."""
+    return float(result["images"] / result["seconds"])
 
 
 def cpu(result: Result) -> float:
     """Client CPU seconds for 1,000 images."""
-    return float(1000 * result["cpu_seconds"] / result["cpu_images"])
+    return float(1000 * result["cpu_seconds"] / result["images"])
 
 
 def _first(result: Result) -> float:

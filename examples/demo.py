@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tfstream import StreamDataset
 
 STATE = Path(__file__).parent.parent / ".tfstream" / "demo"
-EPOCHS = 12
+EPOCHS = 6
 GOAL = 0.95
 PATTERNS = {"PNG files in class folders": "train/**", "gzip IDX shards": "idx/*.gz"}
 
@@ -74,7 +74,7 @@ def model_for_digits() -> Any:
             layers.Dense(10, activation="softmax"),
         ]
     )
-    optimizer = keras.optimizers.Adam(0.002)
+    optimizer = keras.optimizers.Adam(0.004)
     model.compile(optimizer, "sparse_categorical_crossentropy", metrics=["accuracy"])
     return model
 

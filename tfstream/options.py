@@ -43,8 +43,7 @@ class ReadOptions:
             kinds = int if whole else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds):
                 raise ValueError(f"ReadOptions.{field.name} is a number, got {value!r}")
-            least = 1 if whole else 0
-            if not value >= least or value == float("inf"):
-                raise ValueError(
-                    f"ReadOptions.{field.name} is finite and at least {least}, got {value!r}"
-                )
+            zero = field.name.startswith("backoff")
+            if not (value > 0 or (zero and value == 0)) or value == float("inf"):
+                least = "not negative" if zero else "positive"
+                raise ValueError(f"ReadOptions.{field.name} is finite and {least}, got {value!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from itertools import cycle, islice
 
 import numpy as np
 import obstore
@@ -18,7 +18,7 @@ AHEAD = 8  # calls that wait for a thread, so that none is ever idle
 
 
 class Objects:
-    """All objects of the set, in batches of bytes; each iteration fetches them anew."""
+    """All objects of the set over and over, in batches of bytes."""
 
     def __init__(self, job: Job) -> None:
         self._store = S3Store(
@@ -35,14 +35,12 @@ class Objects:
         self._pool = ThreadPoolExecutor(job.in_flight)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        keys = iter(self._keys)
+        keys = cycle(self._keys)
         waiting: deque[Future[bytes]] = deque()
         batch: list[bytes] = []
         while True:
             for key in islice(keys, self._threads + AHEAD - len(waiting)):
                 waiting.append(self._pool.submit(self._get, key))
-            if not waiting:
-                return
             batch.append(waiting.popleft().result())
             if len(batch) == BATCH:
                 yield np.array(batch, object)

@@ -45,7 +45,7 @@ def main() -> None:
     contender = importlib.import_module(f"benchmarks.contenders.{sys.argv[2]}")
     network = model()
     before = memory_mb(os.getpid())
-    dataset = contender.open_batches(Job.read(sys.argv[1]))
+    dataset = contender.dataset(Job.read(sys.argv[1]))
     watch = Watch()
     network.fit(dataset, epochs=EPOCHS, verbose=0, callbacks=[watch])
     result = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 
 import numpy as np
 import tensorflow as tf
@@ -18,7 +19,7 @@ def open_batches(job: Job) -> tf.data.Dataset:
     filesystem, paths = filesystems.opened(job)
 
     def images() -> Iterator[np.ndarray]:
-        for path in paths:
+        for path in cycle(paths):
             yield decoded(filesystem.cat_file(path))
 
     signature = tf.TensorSpec((SIZE, SIZE, 3), tf.uint8)

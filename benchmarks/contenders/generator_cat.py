@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 
 import tensorflow as tf
 
@@ -18,7 +19,7 @@ def open_batches(job: Job) -> tf.data.Dataset:
     filesystem, paths = filesystems.opened(job)
 
     def groups() -> Iterator[list[bytes]]:
-        for start in range(0, len(paths), AT_ONCE):
+        for start in cycle(range(0, len(paths), AT_ONCE)):
             yield list(filesystem.cat(paths[start : start + AT_ONCE]).values())
 
     signature = tf.TensorSpec((None,), tf.string)

@@ -36,7 +36,7 @@ class Objects:
 
 def open_batches(job: Job) -> grain.IterDataset[np.ndarray]:
     options = grain.ReadOptions(num_threads=job.in_flight, prefetch_buffer_size=2 * job.in_flight)
-    images = grain.MapDataset.source(Objects(job)).shuffle(seed=1).map(decoded)
+    images = grain.MapDataset.source(Objects(job)).shuffle(seed=1).repeat().map(decoded)
     return images.to_iter_dataset(options).batch(BATCH)
 
 

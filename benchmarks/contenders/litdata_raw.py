@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import litdata
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, RandomSampler
 
 from benchmarks.contenders.litdata_chunks import WORKERS, image, prepare
 from benchmarks.job import BATCH, Job
@@ -18,7 +18,8 @@ def open_batches(job: Job) -> DataLoader[torch.Tensor]:
         transform=image,
         max_concurrent_downloads=job.in_flight,
     )
-    return DataLoader(dataset, batch_size=BATCH, num_workers=WORKERS)
+    endless = RandomSampler(dataset, replacement=True, num_samples=10**6)
+    return DataLoader(dataset, batch_size=BATCH, num_workers=WORKERS, sampler=endless)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def open_batches(job: Job) -> tf.data.Dataset:
         return decoded(tf.ensure_shape(data, ()))
 
     calls = job.in_flight or AUTOTUNE
-    images = tf.data.Dataset.from_tensor_slices(paths).map(image, num_parallel_calls=calls)
+    images = tf.data.Dataset.from_tensor_slices(paths).repeat().map(image, num_parallel_calls=calls)
     return with_threads(batched(images), job.in_flight)
 
 

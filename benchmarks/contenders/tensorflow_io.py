@@ -21,8 +21,13 @@ def open_batches(job: Job) -> tf.data.Dataset:
         for folder in folders
         for name in tf.io.gfile.listdir(f"{root}/{folder}")
     ]
-    images = tf.data.Dataset.from_tensor_slices(paths).map(
-        lambda path: decoded(tf.io.read_file(path)), num_parallel_calls=job.in_flight or AUTOTUNE
+    images = (
+        tf.data.Dataset.from_tensor_slices(paths)
+        .repeat()
+        .map(
+            lambda path: decoded(tf.io.read_file(path)),
+            num_parallel_calls=job.in_flight or AUTOTUNE,
+        )
     )
     return with_threads(batched(images), job.in_flight)
 

@@ -9,8 +9,12 @@ from benchmarks.job import BATCH, SIZE, Job
 from benchmarks.measure import main
 
 
-def open_batches(job: Job) -> tfstream.StreamDataset:
+def dataset(job: Job) -> tfstream.StreamDataset:
     return tfstream.from_url(job.folder, image_size=(SIZE, SIZE), batch_size=BATCH, verbose=False)
+
+
+def open_batches(job: Job) -> tfstream.StreamDataset:
+    return dataset(job).epochs()
 
 
 if __name__ == "__main__":

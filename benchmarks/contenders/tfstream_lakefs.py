@@ -9,7 +9,7 @@ from benchmarks.job import BATCH, SIZE, Job
 from benchmarks.measure import main
 
 
-def open_batches(job: Job) -> tfstream.StreamDataset:
+def dataset(job: Job) -> tfstream.StreamDataset:
     branch, _, prefix = job.prefix.partition("/")
     return tfstream.from_lakefs(
         job.container,
@@ -25,6 +25,10 @@ def open_batches(job: Job) -> tfstream.StreamDataset:
         options=tfstream.ReadOptions(max_in_flight=job.in_flight),
         verbose=False,
     )
+
+
+def open_batches(job: Job) -> tfstream.StreamDataset:
+    return dataset(job).epochs()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from benchmarks.job import BATCH, SIZE, Job
 from benchmarks.measure import main
 
 
-def open_batches(job: Job) -> tfstream.StreamDataset:
+def dataset(job: Job) -> tfstream.StreamDataset:
     return tfstream.from_s3(
         job.container,
         f"{job.prefix}/**",
@@ -23,6 +23,10 @@ def open_batches(job: Job) -> tfstream.StreamDataset:
         options=tfstream.ReadOptions(max_in_flight=job.in_flight),
         verbose=False,
     )
+
+
+def open_batches(job: Job) -> tfstream.StreamDataset:
+    return dataset(job).epochs()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def open_batches(job: Job) -> webdataset.WebLoader:
     keys = shlex.quote(f"{job.access_key_id}:{job.secret_access_key}")
     pipe = f"pipe:{CURL} {BODY} --user {keys} {urls}"
     shards = webdataset.WebDataset(pipe, shardshuffle=False, empty_check=False)
-    images = shards.to_tuple("jpg").map_tuple(decoded).batched(BATCH, collation_fn=stacked)
+    images = shards.repeat().to_tuple("jpg").map_tuple(decoded).batched(BATCH, collation_fn=stacked)
     return webdataset.WebLoader(images, batch_size=None, num_workers=WORKERS)
 
 

@@ -10,10 +10,10 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from tfstream.errors import AccessDeniedError, AuthenticationError
+from tfstream.errors import AccessDeniedError, AuthenticationError, SourceError
 from tfstream.options import ReadOptions
 from tfstream.sources.azure import AzureSource, parse_az_url
-from tfstream.sources.base import ObjectInfo
+from tfstream.sources.base import ObjectInfo, Page, TransientError
 from tfstream.sources.obstore_errors import addressable
 from tfstream.testing.odd_keys import ODD_KEYS
 from tfstream.testing.proxy import Fault, FaultProxy
@@ -142,16 +142,72 @@ class TestContract(SourceTests):
         del self.blobs[path]
 
 
-def test_directory_markers(azure, blobs):
+@pytest.fixture
+def proxy(azure):
+    """What stands between a store and the imitation."""
+    with FaultProxy(azure.endpoint.removesuffix("/account")) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def store(proxy):
+    """A store whose requests pass the proxy."""
+    endpoint = f"{proxy.endpoint}/account"
+    source = AzureSource(account="account", container="photos", endpoint=endpoint)
+    return source.open({"account_key": KEY}, ReadOptions())
+
+
+def test_a_listing_goes_on_after_a_failure(store, proxy, blobs):
+    """A page that failed is asked for again and neither lost nor repeated; so is any page."""
+    keys = [f"many/{number:04}" for number in range(2100)]
+    blobs |= dict.fromkeys(keys, b"data")
+    first = store.list_page("many/")
+    proxy.add(Fault("status", status=503))
+    with pytest.raises(TransientError) as error:
+        store.list_page("many/", first.after)
+    assert "503" == error.value.kind
+    second = store.list_page("many/", first.after)
+    again = store.list_page("many/", first.after)
+    assert second.objects == again.objects
+    third = store.list_page("many/", second.after)
+    assert keys == [info.path for page in (first, second, third) for info in page.objects]
+    assert third.after is None
+
+
+def test_a_listing_that_changes_on_the_way(store, blobs):
+    """Where a page cannot be found again, that is an error, not a shorter listing."""
+    blobs |= {f"many/{number:04}": b"data" for number in range(1001)}
+    first = store.list_page("many/")
+    store.list_page("many/", first.after)
+    del blobs["many/0999"]
+    with pytest.raises(SourceError, match="changed while it was listed"):
+        store.list_page("many/", first.after)
+
+
+def test_exactly_one_page(store, blobs):
+    """After a full page that is the last one there is an empty page and the end."""
+    blobs |= {f"many/{number:04}": b"data" for number in range(1000)}
+    first = store.list_page("many/")
+    assert 1000 == len(first.objects)
+    assert Page([], None) == store.list_page("many/", first.after)
+
+
+def test_an_object_before_its_folder(store, blobs):
+    """The object named as the prefix comes first, and once, among thousands beside it."""
+    blobs |= {f"a{number:04}": b"data" for number in range(1500)} | {"z": b"data", "z/b": b"data"}
+    first = store.list_page("z")
+    second = store.list_page("z", first.after)
+    assert [["z"], ["z/b"]] == [[info.path for info in page.objects] for page in (first, second)]
+
+
+def test_directory_markers(store, blobs):
     """An empty blob whose name ends in a slash is a directory."""
     blobs |= {"a/": b"", "a/b": b"data"}
-    source = AzureSource(account="account", container="photos", endpoint=azure.endpoint)
-    infos = source.open({"account_key": KEY}, ReadOptions()).list_page("").objects
     expected = [
         ObjectInfo("a/", 0, etag(b""), "directory"),
         ObjectInfo("a/b", 4, etag(b"data")),
     ]
-    assert expected == infos
+    assert expected == store.list_page("").objects
 
 
 @pytest.mark.parametrize(
@@ -161,19 +217,16 @@ def test_directory_markers(azure, blobs):
         (403, "AuthenticationFailed", AuthenticationError, "credentials are not accepted"),
     ],
 )
-def test_a_refusal(azure, blobs, status, code, error, message):
+def test_a_refusal(store, proxy, blobs, status, code, error, message):
     """Azure's code tells whether the key is wrong or may not do this; no secret is told."""
     blobs["a"] = b"data"
-    with FaultProxy(azure.endpoint.removesuffix("/account")) as proxy:
-        endpoint = f"{proxy.endpoint}/account"
-        source = AzureSource(account="account", container="photos", endpoint=endpoint)
-        store = source.open({"sas_key": "sv=2024-01-01&sig=given-secret"}, ReadOptions())
-        info = store.list_page("").objects[0]
-        assert "sig=given-secret" in proxy.requests[0].target
-        body = f"<Error><Code>{code}</Code></Error>".encode()
-        proxy.add(Fault("status", status=status, body=body, times=None))
-        with pytest.raises(error, match=message) as raised:
-            store.get(info)
+    store = store.source.open({"sas_key": "sv=2024-01-01&sig=given-secret"}, ReadOptions())
+    info = store.list_page("").objects[0]
+    assert "sig=given-secret" in proxy.requests[0].target
+    body = f"<Error><Code>{code}</Code></Error>".encode()
+    proxy.add(Fault("status", status=status, body=body, times=None))
+    with pytest.raises(error, match=message) as raised:
+        store.get(info)
     assert "az://photos@account/a" in str(raised.value)
     assert "given-secret" not in str(raised.value)
     assert raised.value.__suppress_context__

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tfstream.errors import AuthenticationError
+from tfstream.errors import AuthenticationError, SourceError
 from tfstream.options import ReadOptions
 from tfstream.sources.s3 import S3Source
 from tfstream.testing.proxy import FaultProxy
@@ -115,6 +115,16 @@ def test_the_environment(proxy, s3_bucket, monkeypatch):
     assert {("AKIDENV", "eu-central-1", "env-token")} == signers(proxy)
 
 
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:9000", "http://me:given-secret@host"])
+def test_an_endpoint_that_is_configured_wrongly(monkeypatch, endpoint):
+    """The variable is named, and its value where that cannot be a secret."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    store = S3Source(bucket="photos").open(KEYS, ReadOptions())
+    with pytest.raises(SourceError, match="AWS_ENDPOINT_URL") as error:
+        store.list_page("")
+    assert "given-secret" not in str(error.value)
+
+
 def test_an_endpoint_that_is_configured_may_be_ignored(proxy, s3_bucket, monkeypatch):
     """AWS_IGNORE_CONFIGURED_ENDPOINT_URLS holds here too."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
@@ -210,7 +220,11 @@ def test_credentials_that_cannot_be_had(clean_environment, config, credentials, 
         ({"key": "a"}, False, "are access_key_id, .*, profile; got 'key'"),
         ({"access_key_id": "a"}, False, "access_key_id and secret_access_key together"),
         ({"secret_access_key": "hush"}, False, "access_key_id and secret_access_key together"),
-        ({"session_token": "hush", "profile": "p"}, False, "a session_token needs"),
+        (
+            {"session_token": "hush", "profile": "p"},
+            False,
+            "access_key_id and secret_access_key together",
+        ),
         (KEYS, True, "anonymous=True takes no credentials"),
     ],
 )
@@ -221,6 +235,23 @@ def test_credentials_that_cannot_be(credentials, anonymous, message):
         source.open(credentials, ReadOptions())
     assert "hush" not in str(error.value)
     assert "given-secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("absent.pem", None, "absent.pem: No such file"),
+        ("bad.pem", "-----BEGIN", "obstore refuses"),
+    ],
+)
+def test_certificates_that_cannot_be_used(monkeypatch, tmp_path, name, text, message):
+    """A bundle of certificates that is absent or no bundle is an error that says so."""
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(tmp_path / name))
+    store = S3Source(bucket="photos", region="eu-west-1").open(KEYS, ReadOptions())
+    with pytest.raises(SourceError, match=message):
+        store.list_page("")
 
 
 def test_aws_itself(monkeypatch):

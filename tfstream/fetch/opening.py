@@ -118,7 +118,14 @@ def pinned(
 
 def notices(found: Pinned) -> Sequence[str]:
     """What the user should be told once, such as uncommitted objects."""
-    return found.reading.store.notices(literal_prefix(found.source.pattern))
+    prefix = literal_prefix(found.source.pattern)
+    reading = found.reading
+    return retrying(
+        lambda _: reading.store.notices(prefix),
+        what=f"look at {found.source.url(prefix)}",
+        options=reading.options,
+        counts=reading.counts,
+    )
 
 
 def opened(spec: DatasetSpec, credentials: Credentials | None, options: ReadOptions) -> Stream:

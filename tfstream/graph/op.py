@@ -42,7 +42,7 @@ def register(token: str, function: Callable[..., Any]) -> None:
                 return function(*inputs)
             except TfstreamError as error:
                 _keep(error)
-                raise type(error).__new__(type(error), str(error)) from None
+                raise _plain(type(error).__name__, str(error)) from None
 
     try:
         from tensorflow.python.ops import script_ops
@@ -85,7 +85,12 @@ def _found(name: str, text: str) -> TfstreamError:
         kept = _raised.get(_key(name, text))
     if kept is not None:
         return kept
-    error: TfstreamError = getattr(errors, name)(text)
+    return _plain(name, text)
+
+
+def _plain(name: str, text: str) -> TfstreamError:
+    """An error that is all text: no cause, no attributes."""
+    error: TfstreamError = getattr(errors, name, TfstreamError)(text)
     return error
 
 

@@ -41,6 +41,7 @@ AUTHENTICATION_CODES = frozenset(
         "NoAuthenticationInformation",
         "SignatureDoesNotMatch",
         "TokenRefreshRequired",
+        "XAdminUserNotFound",  # versitygw, with 404
     }
 )
 """Error codes of S3, GCS and Azure for credentials that they do not know, whatever the status."""
@@ -84,7 +85,7 @@ def classify(
         return AuthenticationError(f"no usable credentials were found for {url}", path=path)
     if status is not None:
         return by_status(int(status), code, url=url, path=path, needs=needs)
-    if "invalid peer certificate" in detail:
+    if "InvalidCertificate(" in detail:
         return SourceError(f"the server's certificate is not trusted: {url}", path=path)
     for mark, kind in _TRANSPORT.items():
         if mark in detail:

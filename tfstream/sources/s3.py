@@ -25,7 +25,8 @@ from tfstream.sources.nearby import SHOWN, keys_near, names_near
 from tfstream.sources.object_url import check_endpoint, split_url
 from tfstream.sources.obstore_errors import addressable
 from tfstream.sources.obstore_read import Span, plain_etag, read
-from tfstream.sources.s3_connection import Connection, Place, check_credentials, connect
+from tfstream.sources.s3_connection import Connection, Place, connect
+from tfstream.sources.s3_credentials import check_credentials
 from tfstream.sources.s3_errors import translated
 from tfstream.sources.s3_read import NEEDS, read_exact
 

@@ -16,16 +16,15 @@ given, so that the user's environment never mixes with explicit credentials.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tfstream.errors import AuthenticationError
+from tfstream.errors import SourceError
 from tfstream.options import ReadOptions
 from tfstream.sources.base import Credentials
+from tfstream.sources.object_url import check_endpoint
 from tfstream.sources.obstore_client import (
     AWS_SETTINGS,
     client_settings,
@@ -33,14 +32,10 @@ from tfstream.sources.obstore_client import (
     proxy_settings,
     usable,
 )
-from tfstream.sources.s3_errors import botocore_package, no_credentials
+from tfstream.sources.s3_credentials import provider_of, session_of, signer_of
 
-CREDENTIALS = ("access_key_id", "secret_access_key", "session_token", "profile")
 DEFAULT_REGION = "us-east-1"
 """Where none is configured; servers other than AWS take any."""
-_LASTING = timedelta(minutes=9)
-"""For how long obstore may use what it got; botocore renews ten minutes before the end. obstore
-itself asks again five minutes before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,21 +67,6 @@ class Connection:
     fast: Any | None = field(repr=False)
 
 
-def check_credentials(credentials: Credentials, *, anonymous: bool) -> None:
-    """Errors: ValueError for an unknown name, half a pair, or any with `anonymous`."""
-    unknown = sorted(set(credentials) - set(CREDENTIALS))
-    if unknown:
-        raise ValueError(f"S3 credentials are {', '.join(CREDENTIALS)}; got {unknown[0]!r}")
-    given = {name for name, value in credentials.items() if value is not None}
-    if given and anonymous:
-        raise ValueError(f"anonymous=True takes no credentials, got {sorted(given)}")
-    pair = {"access_key_id", "secret_access_key"}
-    if given & pair and not pair <= given:
-        raise ValueError("S3 credentials need access_key_id and secret_access_key together")
-    if "session_token" in given and not pair <= given:
-        raise ValueError("a session_token needs its access_key_id and secret_access_key")
-
-
 def connect(place: Place, credentials: Credentials, options: ReadOptions) -> Connection:
     """
     Build both clients. Sends nothing to the bucket, but may ask for a role's credentials.
@@ -95,8 +75,8 @@ def connect(place: Place, credentials: Credentials, options: ReadOptions) -> Con
         AuthenticationError: there are none.
         botocore's own: a profile is missing, a program that gives credentials failed.
     """
-    session = _session(credentials)
-    signer = None if place.anonymous else _signer(session, place)
+    session = session_of(credentials)
+    signer = None if place.anonymous else signer_of(session, url=place.url)
     endpoint = place.endpoint or _configured_endpoint(session)
     region = place.region or session.get_config_variable("region") or DEFAULT_REGION
     client = session.create_client(
@@ -108,30 +88,6 @@ def connect(place: Place, credentials: Credentials, options: ReadOptions) -> Con
         settings["client_options"] |= _network(session, client.meta.endpoint_url)
         fast = _fast(place, client, endpoint, signer, settings)
     return Connection(client=client, fast=fast)
-
-
-def _session(credentials: Credentials) -> Any:
-    session = botocore_package().session.Session(profile=credentials.get("profile"))
-    if credentials.get("access_key_id"):
-        session.set_credentials(
-            credentials["access_key_id"],
-            credentials["secret_access_key"],
-            credentials.get("session_token"),
-        )
-    return session
-
-
-def _signer(session: Any, place: Place) -> Any:
-    """The credentials that botocore found."""
-    try:
-        signer = session.get_credentials()
-    except ValueError:  # its text is what the program printed
-        raise AuthenticationError(
-            f"no usable credentials for {place.url}: credential_process prints no JSON"
-        ) from None
-    if signer is None:
-        raise no_credentials(place.url)
-    return signer
 
 
 def _configured_endpoint(session: Any) -> str | None:
@@ -146,6 +102,10 @@ def _configured_endpoint(session: Any) -> str | None:
         client_name="s3",
     )
     found: str | None = provider.provide()
+    try:
+        check_endpoint("AWS_ENDPOINT_URL", found)
+    except ValueError as error:
+        raise SourceError(str(error)) from None
     return found
 
 
@@ -172,20 +132,23 @@ def _network(session: Any, url: str) -> dict[str, Any]:
     found = proxy_settings(get_environ_proxies(url).get(url.partition(":")[0]), url=url)
     bundle = session.get_config_variable("ca_bundle")
     if bundle is not None and url.startswith("https://"):
-        found["root_certificate"] = Path(bundle).read_text()
+        try:
+            found["root_certificate"] = Path(bundle).read_text()
+        except OSError as error:
+            raise SourceError(f"AWS_CA_BUNDLE cannot be read: {bundle}: {error.strerror}") from None
     return found
 
 
 def _fast(
     place: Place, client: Any, endpoint: str | None, signer: Any, settings: dict[str, Any]
-) -> Any | None:
+) -> Any:
     """obstore's store for the same bucket, endpoint, region and credentials."""
-    obstore = obstore_package()
     url = client.meta.endpoint_url.rstrip("/")
     path_style = endpoint is not None or "." in place.bucket  # no certificate covers the dot
     if not path_style:
         parts = urlsplit(url)
         url = f"{parts.scheme}://{place.bucket}.{parts.netloc}"
+    obstore = obstore_package()
     try:
         return obstore.store.S3Store(
             place.bucket,
@@ -194,29 +157,11 @@ def _fast(
             region=client.meta.region_name,
             virtual_hosted_style_request=not path_style,
             skip_signature=place.anonymous,
-            credential_provider=None if place.anonymous else _provider(signer),
+            credential_provider=None if place.anonymous else provider_of(signer),
             **AWS_SETTINGS,
             **settings,
         )
-    except obstore.exceptions.UnknownConfigurationKeyError:
-        return None  # an obstore before 0.12 takes no certificates: botocore reads alone
-
-
-def _provider(signer: Any) -> Callable[[], dict[str, Any]]:
-    """What obstore calls for credentials: botocore's, which botocore renews in time."""
-    from botocore.credentials import RefreshableCredentials
-
-    def provide() -> dict[str, Any]:
-        frozen = signer.get_frozen_credentials()
-        good_for = None
-        if isinstance(signer, RefreshableCredentials):
-            soon = signer.refresh_needed(refresh_in=_LASTING.total_seconds())
-            good_for = timedelta(0) if soon else _LASTING
-        return {
-            "access_key_id": frozen.access_key,
-            "secret_access_key": frozen.secret_key,
-            "token": frozen.token,
-            "expires_at": None if good_for is None else datetime.now(timezone.utc) + good_for,
-        }
-
-    return provide
+    except (obstore.exceptions.BaseError, ValueError) as error:
+        raise SourceError(
+            f"obstore refuses the settings for {place.url}: {type(error).__name__}"
+        ) from None
