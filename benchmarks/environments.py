@@ -22,6 +22,7 @@ ON_SYSTEM = {"webdataset": "torch"}
 STAMP = "made-from.txt"
 LARGE = {"litdata"}
 """Environments of gigabytes, made only where they are asked for."""
+_failed: dict[str, str] = {}
 
 
 class NotAvailableError(Exception):
@@ -36,8 +37,14 @@ def python(name: str, *, large: bool = False) -> Path:
     if not is_made(name):
         if name in LARGE and not large:
             raise NotAvailableError(f"its environment {name} is of gigabytes: ask for it (--torch)")
+        if name in _failed:
+            raise NotAvailableError(_failed[name])
         print(f"making the environment {name} (once; pip shows its progress)", flush=True)
-        _make(name, folder)
+        try:
+            _make(name, folder)
+        except NotAvailableError as error:
+            _failed[name] = str(error)  # not again in every round
+            raise
         (folder / STAMP).write_text(_requirements(name).read_text())
     return folder / "bin" / "python"
 

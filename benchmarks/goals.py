@@ -8,7 +8,7 @@ from statistics import median
 from benchmarks.cases import Run
 from benchmarks.contenders import LOCAL
 from benchmarks.experiments import FAR, OURS
-from benchmarks.report import Number, Result, cpu, rate, since_listing, table
+from benchmarks.report import Number, Result, cpu, rate, round_trips, table
 
 BUDGET_MB = 256  # tfstream.ReadOptions().budget_bytes
 FLAT_MB = 20  # the same on local disk grows by a few, from one run to the next
@@ -46,13 +46,10 @@ def _all(runs: Sequence[Run]) -> Iterator[tuple[str, float | None, float | None,
     yield "fetch alone, 30 ms: objects/s over the limit", 0.9, None, limit
     yield "fetch alone, 30 ms: client CPU over obstore's", None, 1.5, _ratio(mine, bare, cpu)
     for ours in OURS:
-        near, far = (_by_round(_of(runs, "first-batch", ours, delay)) for delay in FAR)
-        trips = [
-            (since_listing(far[number]) - since_listing(near[number])) / (FAR[1] - FAR[0])
-            for number in near.keys() & far.keys()
-        ]
+        near, far = (_of(runs, "first-batch", ours, delay) for delay in FAR)
+        trips = round_trips(near, far)
         name = f"{ours}, first batch: round trips after the listing"
-        yield name, None, 3, round(median(trips), 1) if trips else None  # timers are late
+        yield name, None, 3, None if trips is None else round(trips, 1)  # timers are a bit late
     fit = _of(runs, "memory", "fit-tfstream-s3", 0.03)
     peak = _median(fit, lambda result: result["peak_mb"])
     growth = _median(fit, lambda result: result["epochs_mb"][-1] - result["epochs_mb"][1])

@@ -134,7 +134,7 @@ def _fetched(runs: Sequence[Run]) -> Rows:
 
 
 def _first_batches(runs: Sequence[Run]) -> Rows:
-    near, far = FAR
+    near, far = FAR  # seconds of delay
     head = ["", "listing pages", "further requests", "round trips after the listing"]
     rows = [[*head, f"seconds at {near * 1000:g} ms, all"]]
     cases = _cases(runs)
@@ -142,20 +142,28 @@ def _first_batches(runs: Sequence[Run]) -> Rows:
         if case.delay != near:
             continue
         distant = next(m for each, m in cases.items() if each == replace(case, delay=far))
-        early = {run.round: since_listing(run.result) for run in mine if run.result}
-        trips = [
-            (since_listing(run.result) - early[run.round]) / (far - near)
-            for run in distant
-            if run.result and run.round in early
-        ]
+        trips = round_trips(mine, distant)
         row = [_title(case, mine)]
         row.append(_numbers(mine, lambda result: result["requests"]["listing"], 0))
         row.append(_numbers(mine, lambda result: result["requests"]["before_first_batch"], 0))
-        rows.append([*row, _spread(trips, 1), _numbers(mine, _first, 2)])
+        row.append("-" if trips is None else f"{trips:.1f}")
+        rows.append([*row, _numbers(mine, _first, 2)])
     return rows
 
 
-def since_listing(result: Result) -> float:
+def round_trips(near: Sequence[Run], far: Sequence[Run]) -> float | None:
+    """
+    From the listing's end to the first batch: how much later it comes where answers do.
+
+    Takes the quickest of the rounds, since a disturbance only ever adds.
+    """
+    early, late = (
+        [_since_listing(run.result) for run in runs if run.result] for runs in (near, far)
+    )
+    return (min(late) - min(early)) / (FAR[1] - FAR[0]) if early and late else None
+
+
+def _since_listing(result: Result) -> float:
     return float(result["requests"]["since_listing"])
 
 

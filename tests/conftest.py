@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 import uuid
 from collections.abc import Iterator
 from importlib import metadata
@@ -14,6 +16,7 @@ from servers.install import cache_folder
 from servers.lakefs import LakeFSServer, find_or_install, tool_version
 from servers.process import is_private
 from servers.s3 import MotoServer
+from tfstream.fetch import lifetime
 
 CACHE = cache_folder()  # the user's, before `clean_environment` hides it
 
@@ -27,6 +30,29 @@ def pytest_report_header() -> str:
         except metadata.PackageNotFoundError:
             continue
     return ", ".join(versions)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def coverage_in_tensorflows_threads():
+    """
+    Count the lines that TensorFlow's own threads run, too.
+
+    Before Python 3.14, coverage follows only threads that Python started. Every call of our ops
+    enters `Inside` first, so that is where the others are given the same trace function.
+    """
+    trace, enter = threading.gettrace(), lifetime.Inside.__enter__
+    if trace is None:  # no coverage, or one that needs no help
+        yield
+        return
+
+    def enter_traced(inside):
+        if sys.gettrace() is None:
+            sys.settrace(trace)
+        return enter(inside)
+
+    lifetime.Inside.__enter__ = enter_traced
+    yield
+    lifetime.Inside.__enter__ = enter
 
 
 @pytest.fixture(autouse=True)

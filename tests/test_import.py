@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import tfstream
 
-HEAVY = "PIL aiohttp boto3 botocore fsspec keras numpy obstore tensorflow urllib3 yaml".split()
+CLIENTS = ["PIL", "aiohttp", "boto3", "botocore", "fsspec", "obstore", "urllib3", "yaml"]
+HEAVY = [*CLIENTS, "keras", "numpy", "tensorflow"]
+TENSORFLOW = 'pip install "tfstream[tf]"'
 
 COST = """
 import json, sys, time
@@ -39,10 +39,13 @@ SPEC = """
 spec = DatasetSpec(source=S3Source(bucket="photos", pattern="train/**"), decoder=ImageDecoder())
 """
 
-ROUND_TRIP = SPEC + """
+ROUND_TRIP = (
+    SPEC
+    + """
 again = DatasetSpec.from_json(spec.to_json())
 print(again == spec, again.digest == spec.digest, "photos" in repr(again))
 """
+)
 
 NAMES = """
 for name in tfstream.__all__:
@@ -52,7 +55,9 @@ for name in tfstream.__all__:
         print(name, error)
 """
 
-CALLS = SPEC + """
+CALLS = (
+    SPEC
+    + """
 pinned = spec.replace(manifest="sha256:" + "0" * 64, records=1)
 for call in (
     lambda: tfstream.from_s3("photos", endpoint="http://127.0.0.1:9"),
@@ -65,15 +70,13 @@ for call in (
     except MissingDependencyError as error:
         print(error)
 """
+)
 
 OPEN = """
-from tfstream import FsspecSource
-sources = [S3Source(bucket="photos"), FsspecSource(url="s3://photos")]
-for source in sources:
-    try:
-        source.open(None, ReadOptions())
-    except MissingDependencyError as error:
-        print(error)
+try:
+    S3Source(bucket="photos").open(None, ReadOptions()).list_page("")
+except MissingDependencyError as error:
+    print(error)
 """
 
 
@@ -98,3 +101,23 @@ def test_import_is_light():
 def test_import_is_fast():
     """`import tfstream` takes less than 0.3 s of CPU; of five times the best one counts."""
     assert min(json.loads(run(COST))["seconds"] for _ in range(5)) < 0.3
+
+
+def test_a_spec_needs_no_packages():
+    """Without TensorFlow and every client there are specs, their JSON and their digests."""
+    assert "True True True\n" == run(HIDE + ROUND_TRIP, *HEAVY)
+
+
+def test_names_say_what_they_need():
+    """Without TensorFlow and every client only `StreamDataset` is out of reach, and says why."""
+    assert f"StreamDataset {TENSORFLOW}\n" == run(HIDE + NAMES, *CLIENTS, "tensorflow", "keras")
+
+
+def test_functions_say_what_they_need():
+    """Without TensorFlow every function says so first, before it looks at any source."""
+    assert f"{TENSORFLOW}\n" * 4 == run(HIDE + CALLS, "tensorflow", "keras")
+
+
+def test_s3_says_what_it_needs():
+    """Where keys have to be looked for and botocore is absent, the pip line is the error."""
+    assert 'pip install "tfstream[s3]"\n' == run(HIDE + OPEN, "botocore", "boto3")

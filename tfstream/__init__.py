@@ -44,6 +44,12 @@ if TYPE_CHECKING:
     from tfstream.options import ReadOptions
     from tfstream.readers.file import FileReader
     from tfstream.readers.idx import IdxReader
+    from tfstream.registry import (
+        register_decoder,
+        register_labels,
+        register_reader,
+        register_source,
+    )
     from tfstream.sources.azure import AzureSource
     from tfstream.sources.fsspec import FsspecSource
     from tfstream.sources.gcs import GCSSource

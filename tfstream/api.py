@@ -170,6 +170,8 @@ def load(
         SpecError: not a spec, or of a newer version.
         ObjectChangedError: what is there now is not what was pinned.
     """
+    from tfstream.dataset import StreamDataset
+
     if isinstance(spec, str):
         spec = DatasetSpec.from_json(spec)
     if spec.manifest is None:
@@ -184,8 +186,7 @@ def load(
     opening = spec
     if endpoint is not None:
         opening = spec.replace(source=replace(spec.source, endpoint=endpoint))  # type: ignore[call-arg]
-    stream = opened(opening, credentials, options or ReadOptions())
-    return _stream_dataset(stream)
+    return StreamDataset(opened(opening, credentials, options or ReadOptions()))
 
 
 def source_of(url: str, *, follow_links: bool = False) -> Source:
@@ -241,6 +242,8 @@ _SCHEMES = {"lakefs": _lakefs, "s3": _s3, "gs": _gcs, "az": _azure}
 
 
 def _made(source: Source, common: Common) -> Any:
+    from tfstream.dataset import StreamDataset  # first: no store is asked without TensorFlow
+
     arguments = Arguments(**common)
     if arguments.follow_links and source.name != "local":
         raise ValueError(f"`follow_links` is for folders, not for {source.name} sources")
@@ -252,14 +255,8 @@ def _made(source: Source, common: Common) -> Any:
     specs = arguments.specs(found)
     if arguments.verbose:
         _tell(found, specs)
-    datasets = [_stream_dataset(Stream(spec, found.reading, found.manifest)) for spec in specs]
+    datasets = [StreamDataset(Stream(spec, found.reading, found.manifest)) for spec in specs]
     return datasets if arguments.subset == "both" else datasets[0]
-
-
-def _stream_dataset(stream: Stream) -> StreamDataset:
-    from tfstream.dataset import StreamDataset
-
-    return StreamDataset(stream)
 
 
 def _tell(found: Pinned, specs: list[DatasetSpec]) -> None:

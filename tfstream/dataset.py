@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
+
+from tfstream.errors import MissingDependencyError
+
+try:
+    import tensorflow as tf
+except ModuleNotFoundError as error:  # which TensorFlow, and whether, is the user's choice
+    if error.name != "tensorflow":
+        raise
+    raise MissingDependencyError('pip install "tfstream[tf]"') from None
 
 from tfstream.fetch.handles import Handle
-from tfstream.fetch.reading import Reading
 from tfstream.fetch.stats import Stats
 from tfstream.fetch.stream import Stream
 from tfstream.graph.errors import raising
@@ -129,8 +136,7 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
     def with_read_options(self, options: ReadOptions) -> StreamDataset:
         """The same examples, read in another way."""
         old = self._handle.stream
-        reading = Reading(old.reading.source, old.reading.store, options, old.reading.counts)
-        return StreamDataset(Stream(old.spec, reading, old.manifest))
+        return StreamDataset(Stream(old.spec, old.reading.with_options(options), old.manifest))
 
     @property
     def _count(self) -> int:

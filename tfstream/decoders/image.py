@@ -113,6 +113,10 @@ class ImageDecoder(Decoder):
         pixels.set_shape([None, None, self.channels])
         return pixels
 
+    def jpeg_in_graph(self, data: Any) -> Any:
+        """Pixels of one scalar string that has the route JPEG."""
+        return _ops()[JPEG](data, channels=self.channels)
+
 
 def _ops() -> dict[int, Callable[..., Any]]:
     """Route -> op, as far as this TensorFlow has them."""

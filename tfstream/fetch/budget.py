@@ -26,13 +26,18 @@ class Budget:
         self._total = total
         self._used = 0
         self._kept = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a collected cache gives back in the middle of anything
         self._waiting: deque[threading.Event] = deque()
 
     @property
     def used(self) -> int:
         """Bytes reserved now."""
         return self._used
+
+    @property
+    def kept(self) -> int:
+        """Bytes that stay."""
+        return self._kept
 
     @property
     def total(self) -> int:
@@ -100,8 +105,11 @@ def process_budget() -> Budget:
 
 
 def _after_fork() -> None:
+    """Nothing is in flight in the child; what is unpacked is there too."""
     global _budget
+    kept = _budget.kept
     _budget = Budget(_budget.total)
+    _budget.keep(kept)
 
 
 os.register_at_fork(after_in_child=_after_fork)

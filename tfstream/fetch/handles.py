@@ -15,13 +15,16 @@ from collections.abc import Callable
 
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.stream import Stream
+from tfstream.sources.base import Source
 from tfstream.spec import DatasetSpec
 
 _streams: dict[str, Stream] = {}
 _opened: dict[bytes, Stream] = {}
 _opening: dict[bytes, threading.Lock] = {}
 _lock = threading.Lock()
-_manifests: weakref.WeakValueDictionary[str, Manifest] = weakref.WeakValueDictionary()
+_manifests: weakref.WeakValueDictionary[tuple[Source, str], Manifest] = (
+    weakref.WeakValueDictionary()
+)
 
 
 class Handle:
@@ -51,11 +54,17 @@ def stream_of(spec_json: bytes, name: bytes, open_spec: Callable[[DatasetSpec], 
         return _opened[spec_json]
 
 
-def shared(manifest: Manifest) -> Manifest:
-    """The one manifest of this process with that digest: several datasets may share it."""
-    return _manifests.setdefault(manifest.digest, manifest)
+def shared(source: Source, manifest: Manifest) -> Manifest:
+    """The one manifest of this process for that listing: several datasets may share it."""
+    return _manifests.setdefault((source, manifest.digest), manifest)
 
 
-def known_manifest(digest: str | None) -> Manifest | None:
-    """A manifest that this process has already."""
-    return _manifests.get(digest) if digest is not None else None
+def known_manifest(source: Source, digest: str | None) -> Manifest | None:
+    """
+    What listing the source again would give, if this process has it already.
+
+    Only a commit's listing is always the same; any other source is to be listed and compared.
+    """
+    if digest is None or getattr(source, "commit", None) is None:
+        return None
+    return _manifests.get((source, digest))

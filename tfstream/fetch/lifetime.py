@@ -17,9 +17,13 @@ from tfstream.errors import TfstreamError
 _GRACE_SECONDS = 5.0
 """How long the exit waits for calls inside Python: none may return into a dead interpreter."""
 
+_QUIET_SECONDS = 0.03
+"""How long no call may come or be under way until the exit takes it that none will."""
+
 _closing = threading.Event()
 _lock = threading.Lock()
 _count = 0
+_entered = 0
 
 
 class ShuttingDownError(TfstreamError):
@@ -46,7 +50,9 @@ class Inside:
     """A context that the exit waits for: code called by another library's threads."""
 
     def __enter__(self) -> None:
-        global _count
+        global _count, _entered
+        with _lock:
+            _entered += 1
         pause(0)
         with _lock:
             _count += 1
@@ -60,14 +66,29 @@ class Inside:
 @atexit.register
 def _close() -> None:
     _closing.set()
+    if _entered:
+        _wait_for_quiet()
+
+
+def _wait_for_quiet() -> None:
+    """
+    Let calls return, and refuse those that come.
+
+    A thread of TensorFlow that asks for the interpreter's lock after it is gone is ended by
+    force, which ends the process (`terminate called`). So the last call must be well out of
+    here, and those about to come in must have been refused, before the exit goes on.
+    """
     end = time.monotonic() + _GRACE_SECONDS
-    while _count and time.monotonic() < end:
+    seen, since = _entered, time.monotonic()
+    while time.monotonic() < min(end, since + _QUIET_SECONDS):
         time.sleep(0.005)
+        if _count or seen != _entered:
+            seen, since = _entered, time.monotonic()
 
 
 def _after_fork() -> None:
-    global _count
-    _count = 0
+    global _count, _entered
+    _count = _entered = 0
 
 
 os.register_at_fork(after_in_child=_after_fork)

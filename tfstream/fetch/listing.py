@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tfstream.errors import ObjectNotFoundError
@@ -37,6 +37,8 @@ DATA_EXTENSIONS = frozenset(
     )
 )
 """What counts as data where the pattern names no extension; lower case."""
+_SHOWN = 2
+"""How many keys are named for each reason to leave some out."""
 _REASONS = {"symlink": "symlink", "directory": "directory marker", "other": "not a regular file"}
 
 
@@ -49,6 +51,7 @@ class Listing:
         objects: The data, sorted bytewise by key.
         prefix: What all keys start with; class folders come after it.
         left_out: Listed objects below the prefix that are no data, by reason.
+        examples: The first keys of each reason.
         empty_folders: Paths that hold nothing, ending in a slash.
         others: A few keys that did not match or are no data, for messages.
     """
@@ -56,6 +59,7 @@ class Listing:
     prefix: str
     objects: list[ObjectInfo] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
     empty_folders: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
@@ -119,6 +123,8 @@ class _Choice:
             listing.others.append(info.path)
         if reason is not None:
             listing.left_out[reason] += 1
+            if len(shown := listing.examples.setdefault(reason, [])) < _SHOWN:
+                shown.append(info.path)
 
     def _reason(self, info: ObjectInfo) -> str | None:
         if info.kind != "object":
@@ -176,8 +182,7 @@ def extensions_of(keys: Sequence[str]) -> str:
 def _nothing(source: Source, store: Store, listing: Listing) -> str:
     message = f"nothing matches {source.url(source.pattern)}"
     if listing.left_out:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in listing.left_out.items())
-        message += f"; {reasons}"
+        message += f"; left out {_reasons(listing, listing.left_out)}"
     if listing.others:
         some = ", ".join(repr(key) for key in listing.others[:3])
         return f"{message}; there are {some} (extensions: {extensions_of(listing.others)})"
@@ -187,7 +192,16 @@ def _nothing(source: Source, store: Store, listing: Listing) -> str:
 
 def _say(source: Source, listing: Listing) -> None:
     quiet = {"directory marker"}
-    told = {reason: count for reason, count in listing.left_out.items() if reason not in quiet}
+    told = sorted(listing.left_out.keys() - quiet)
     if told:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(told.items()))
-        log.warning("%s: left out %s", source.url(source.pattern), reasons)
+        log.warning("%s: left out %s", source.url(source.pattern), _reasons(listing, told))
+
+
+def _reasons(listing: Listing, reasons: Iterable[str]) -> str:
+    """Such as `3 not data (README.md, labels.csv, …), 1 hidden (cat/.x.jpg)`."""
+    parts = []
+    for reason in reasons:
+        count, shown = listing.left_out[reason], ", ".join(listing.examples[reason])
+        more = ", …" if count > _SHOWN else ""
+        parts.append(f"{count:,} {reason} ({shown}{more})")
+    return ", ".join(parts)

@@ -72,7 +72,7 @@ class Manifest:
             name: np.frombuffer(column, np.uint8) if isinstance(column, bytes) else column
             for name, column in self._columns()
         }
-        np.savez(file, allow_pickle=False, format=np.array(_FORMAT), **columns)
+        np.savez(file, format=np.array(_FORMAT), **columns)
 
     @classmethod
     def load(cls, file: IO[bytes]) -> Manifest:

@@ -101,7 +101,7 @@ def pinned(
     if source != wanted.source:
         store.close()
         store = source.open(credentials, options)
-    reading = Reading(source, store, options, counts)
+    reading = Reading(source, store, options, counts, credentials)
     listing = listing_of(
         source,
         store,
@@ -135,10 +135,11 @@ def opened(spec: DatasetSpec, credentials: Credentials | None, options: ReadOpti
     Errors:
         SourceError: it cannot be read; ObjectChangedError: it is no longer what was pinned.
     """
-    known = known_manifest(spec.manifest)
+    known = known_manifest(spec.source, spec.manifest)
     if known is not None:
         store = spec.source.open(credentials, options)
-        return Stream(spec, Reading(spec.source, store, options, Counts()), known)
+        reading = Reading(spec.source, store, options, Counts(), credentials)
+        return Stream(spec, reading, known)
     wanted = Wanted(spec.source, spec.reader, spec.labels, spec.class_names, spec.ignore)
     found = pinned(wanted, credentials, options)
     found.manifest.check(spec.manifest, found.source.url(found.source.pattern))
@@ -193,7 +194,7 @@ def _files(wanted: Wanted, reader: Reader, listing: Listing, reading: Reading) -
     objects, labels = listing.objects, wanted.labels
     if labels is None:
         manifest = Manifest(Objects.of(objects))
-        return Pinned(reading.source, reader, None, None, None, shared(manifest), reading)
+        return Pinned(reading.source, reader, None, None, None, shared(reading.source, manifest), reading)
     keys = [info.path for info in objects]
     labelled = labels.assign(keys, prefix=listing.prefix, class_names=wanted.class_names)
     if labels.by_class:
@@ -205,9 +206,8 @@ def _files(wanted: Wanted, reader: Reader, listing: Listing, reading: Reading) -
     if labels.by_class:
         rows = rows[np.argsort(values[rows], kind="stable")]
     manifest = Manifest(Objects.of([objects[row] for row in rows]), values[rows])
-    return Pinned(
-        reading.source, reader, labels, labelled.class_names, None, shared(manifest), reading
-    )
+    manifest = shared(reading.source, manifest)
+    return Pinned(reading.source, reader, labels, labelled.class_names, None, manifest, reading)
 
 
 def _no_empty_class(listing: Listing, names: Sequence[str], wanted: Sequence[str] | None) -> None:
@@ -235,4 +235,5 @@ def _idx(wanted: Wanted, reader: IdxReader, listing: Listing, reading: Reading) 
                 f"values up to {len(names) - 1}"
             )
         names = tuple(wanted.class_names)
-    return Pinned(reading.source, reader, labels, names, decoder, shared(manifest), reading)
+    manifest = shared(reading.source, manifest)
+    return Pinned(reading.source, reader, labels, names, decoder, manifest, reading)

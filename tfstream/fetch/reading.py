@@ -9,7 +9,7 @@ from tfstream.fetch.retry import retrying
 from tfstream.fetch.stats import Counts
 from tfstream.fetch.workers import Workers
 from tfstream.options import ReadOptions
-from tfstream.sources.base import ObjectInfo, Source, Store
+from tfstream.sources.base import Credentials, ObjectInfo, Source, Store
 
 
 class Reading:
@@ -22,13 +22,26 @@ class Reading:
         counts: Its numbers.
     """
 
-    def __init__(self, source: Source, store: Store, options: ReadOptions, counts: Counts) -> None:
+    def __init__(
+        self,
+        source: Source,
+        store: Store,
+        options: ReadOptions,
+        counts: Counts,
+        credentials: Credentials | None = None,
+    ) -> None:
         self.source = source
+        self._credentials = credentials
         self.store = store
         self.options = options
         self.counts = counts
         self.workers = Workers(options.max_in_flight)
         process_budget().grow(options.budget_bytes)
+
+    def with_options(self, options: ReadOptions) -> Reading:
+        """The same, read in another way. Timeouts belong to a connection, so it is a new one."""
+        store = self.source.open(self._credentials, options) if self.source.remote else self.store
+        return Reading(self.source, store, options, self.counts, self._credentials)
 
     def get(self, info: ObjectInfo) -> bytes:
         """

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,12 +20,15 @@ import numpy as np
 
 from tfstream.errors import ShardError
 from tfstream.fetch.budget import process_budget
+from tfstream.fetch.lifetime import pause
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.reading import Reading
 from tfstream.readers.idx import IdxHeader, label_values, unpack
 from tfstream.sources.base import ObjectInfo
 
 Array = np.ndarray[Any, np.dtype[Any]]
+_TURN_SECONDS = 0.1
+"""How often a waiting call looks whether the process ends."""
 
 
 class Shard(NamedTuple):
@@ -52,6 +56,7 @@ class ShardCache:
         self._lock = threading.Lock()
         self._shards: OrderedDict[int, Future[Shard]] = OrderedDict()
         self._kept: dict[int, int] = {}
+        weakref.finalize(self, _forget, self._kept).atexit = False
 
     def records(self, records: Array) -> tuple[bytes, Array]:
         """
@@ -99,6 +104,8 @@ class ShardCache:
                 self._shards.move_to_end(row)
             futures = [self._shards[row] for row in rows]
         self._reading.workers.run([partial(self._load, row) for row in mine])
+        while wait(futures, _TURN_SECONDS).not_done:
+            pause(0)
         return [future.result() for future in futures]
 
     def _load(self, row: int) -> None:
@@ -138,6 +145,11 @@ class ShardCache:
             oldest = next(row for row in self._shards if row in self._kept)
             del self._shards[oldest]
             process_budget().keep(-self._kept.pop(oldest))
+
+
+def _forget(kept: dict[int, int]) -> None:
+    """The cache is gone, and its shards with it."""
+    process_budget().keep(-sum(kept.values()))
 
 
 def unpacked(reading: Reading, info: ObjectInfo) -> tuple[IdxHeader, Any]:

@@ -9,12 +9,11 @@ graph's `try`: a nested dataset that ignores errors, followed by the alternative
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import tensorflow as tf
 
-from tfstream.decoders.image import PILLOW, ImageDecoder
+from tfstream.decoders.image import JPEG, PILLOW, ImageDecoder
 from tfstream.decoders.raw import RawDecoder
 from tfstream.graph import ops, resize
 from tfstream.spec import DatasetSpec
@@ -28,22 +27,18 @@ def batch_of_images(
     records: tf.Tensor,
 ) -> tf.Tensor:
     """Decoded and resized images, as many as `data` has strings."""
+    each = tf.data.Dataset.from_tensor_slices((data, routes, records))
     count = tf.size(data, tf.int64)
-
-    def all_of(decode: Callable[..., tf.Tensor]) -> tf.data.Dataset:
-        each = tf.data.Dataset.from_tensor_slices((data, routes, records))
-        return each.map(decode).batch(count, drop_remainder=False)
 
     def at_once(text: tf.Tensor, route: tf.Tensor, record: tf.Tensor) -> tf.Tensor:
         by_python = partial(_by_python, spec, address, record, route=route)
         return _finished(spec, _decoder(spec).decode_in_graph(text, route, pillow=by_python))
 
-    def one_by_one(text: tf.Tensor, route: tf.Tensor, record: tf.Tensor) -> tf.Tensor:
-        return image(spec, address, text, route, record)
-
-    whole = all_of(at_once).ignore_errors(log_warning=False)
+    whole = each.map(at_once).batch(count).ignore_errors(log_warning=False)
+    # after an error the batch goes on with the next image, and would be a short one
     whole = whole.filter(lambda batch: tf.shape(batch, tf.int64)[0] == count)
-    images = whole.concatenate(all_of(one_by_one)).take(1).get_single_element()
+    one_by_one = each.flat_map(partial(_attempts, spec, address)).batch(count)
+    images = whole.concatenate(one_by_one).take(1).get_single_element()
     images.set_shape([None, *resize.shape_of(spec)])
     return images
 
@@ -52,6 +47,13 @@ def image(
     spec: DatasetSpec, address: ops.Address, text: tf.Tensor, route: tf.Tensor, record: tf.Tensor
 ) -> tf.Tensor:
     """One decoded and resized image: by TensorFlow, and where it fails by Pillow."""
+    return _attempts(spec, address, text, route, record).get_single_element()
+
+
+def _attempts(
+    spec: DatasetSpec, address: ops.Address, text: tf.Tensor, route: tf.Tensor, record: tf.Tensor
+) -> tf.data.Dataset:
+    """`image` as a dataset of one element."""
     one = tf.data.Dataset.from_tensors((text, route, record))
 
     def by_tensorflow(text: tf.Tensor, route: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
@@ -62,8 +64,7 @@ def image(
 
     possible = one.filter(lambda _text, route, _record: route != PILLOW)
     first = possible.map(by_tensorflow).ignore_errors(log_warning=False)
-    pixels = first.concatenate(one.map(by_python)).take(1).get_single_element()
-    return _finished(spec, pixels)
+    return first.concatenate(one.map(by_python)).take(1).map(partial(_finished, spec))
 
 
 def _by_python(

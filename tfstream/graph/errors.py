@@ -28,6 +28,7 @@ def _raising_class(base: type) -> type:
             except tf.errors.OutOfRangeError:
                 raise
             except tf.errors.OpError as error:
-                raise translated(error) from None
+                ours = translated(error)
+                raise ours from ours.__cause__  # such as what the last attempt failed by
 
     return StreamIterator

@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from tfstream.graph import decode, ops
 from tfstream.graph.order import epochs_of, part_of, positions_of, records_of
+from tfstream.graph.pure import pure
 from tfstream.options import ReadOptions
 from tfstream.spec import DatasetSpec, Position, subset_of
 
@@ -55,7 +56,7 @@ def build(
     dataset = _decoded(spec, address, dataset)
     if steps is not None:
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(steps))
-    return dataset.prefetch(_PREFETCH).with_options(_options(calls))
+    return pure(dataset.prefetch(_PREFETCH)).with_options(_options(calls, epochs))
 
 
 def chunk_of(spec: DatasetSpec) -> int:
@@ -151,12 +152,14 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _options(calls: int) -> tf.data.Options:
+def _options(calls: int, epochs: int | None) -> tf.data.Options:
     options = tf.data.Options()
     options.threading.private_threadpool_size = (
         calls + 8
     )  # calls wait: they need threads of their own
-    options.experimental_symbolic_checkpoint = True
+    # 2 KB instead of all buffers; but then TensorFlow warns about each `tf.random` op in a
+    # user's map, for every batch, so only where there is something to resume
+    options.experimental_symbolic_checkpoint = epochs != 0
     options.experimental_external_state_policy = tf.data.experimental.ExternalStatePolicy.IGNORE
     auto_shard = tf.data.experimental.AutoShardPolicy
     options.experimental_distribute.auto_shard_policy = auto_shard.DATA

@@ -77,6 +77,8 @@ class Source:
     """Fields that say how to get there, not what is there: left out of the digest."""
     portable: ClassVar[bool] = True
     """False where the data is only on this machine, or only in this process."""
+    remote: ClassVar[bool] = True
+    """False where no `ReadOptions` change how a store reads, so that it need not be opened anew."""
 
     pattern: str = "**"
 

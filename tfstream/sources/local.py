@@ -45,6 +45,7 @@ class LocalSource(Source):
 
     name: ClassVar[str] = "local"
     portable: ClassVar[bool] = False
+    remote: ClassVar[bool] = False
 
     root: str
     follow_links: bool = False
