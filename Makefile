@@ -12,7 +12,7 @@ TENSORFLOW := $(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),tf
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z]+:.*##/ {printf "  make %-11s%s\n", $$1, $$2}' Makefile
-	@echo "  The first use sets everything up: about 5 minutes, once. PYTHON=python3.12 chooses the Python (3.10-3.13)."
+	@echo "  The first use sets everything up: 5 to 10 minutes, once. PYTHON=python3.12 chooses the Python (3.10-3.13)."
 
 setup: $(VENV)/installed  ## make .venv with everything that the other commands need
 
@@ -21,7 +21,7 @@ $(VENV)/installed: pyproject.toml
 	$(PY) -m pip install --editable '.[$(TENSORFLOW),s3,dev]'
 	@touch $@
 
-servers: setup  ## get the lakeFS server, if this machine has none (about 3 minutes, once)
+servers: setup  ## get the lakeFS server, if this machine has none (3 to 5 minutes, once)
 	$(PY) -m servers.lakefs
 
 demo: setup  ## train on images streamed from a lakeFS server; STORE=s3: from an S3 server, STORE=lakefs: never from S3

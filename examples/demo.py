@@ -117,7 +117,7 @@ def describe(training: StreamDataset, accuracy: float, speed: float) -> None:
     say(
         "read",
         f"{stats.objects:,} objects, {stats.bytes / 1e6:.1f} MB, "
-        f"{stats.requests:,} requests, {stats.retries:,} retries (training part)",
+        f"{stats.requests:,} requests, {stats.retries:,} retries (both parts)",
     )
     say("spec", training.spec.to_json())
 

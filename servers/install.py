@@ -61,7 +61,7 @@ def build_go_program(
     target.parent.mkdir(parents=True, exist_ok=True)
     with _locked(target.with_name(target.name + ".lock"), title, report):
         if not target.exists():  # another process may have built it while this one waited
-            report(f"{title} is not on this machine: building it once, about three minutes")
+            report(f"{title} is not on this machine: building it once, three to five minutes")
             prefix = f"{target.name}-build-"
             for left in target.parent.glob(f"{prefix}*"):  # of a build that was killed
                 shutil.rmtree(left)

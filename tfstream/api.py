@@ -12,7 +12,8 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tfstream.arguments import Arguments, Common, position_of, shard_of
+from tfstream.arguments import Arguments, Common
+from tfstream.describe import position_of, shard_of, specs_of, wanted_of
 from tfstream.errors import SpecError
 from tfstream.fetch.opening import Pinned, notices, opened, pinned
 from tfstream.fetch.stream import Stream
@@ -248,11 +249,11 @@ def _made(source: Source, common: Common) -> Any:
     if arguments.follow_links and source.name != "local":
         raise ValueError(f"`follow_links` is for folders, not for {source.name} sources")
     found = pinned(
-        arguments.wanted(source), arguments.credentials, arguments.options or ReadOptions()
+        wanted_of(arguments, source), arguments.credentials, arguments.options or ReadOptions()
     )
     for notice in notices(found):
         warnings.warn(notice, UncommittedWarning, stacklevel=3)
-    specs = arguments.specs(found)
+    specs = specs_of(arguments, found)
     if arguments.verbose:
         _tell(found, specs)
     datasets = [StreamDataset(Stream(spec, found.reading, found.manifest)) for spec in specs]

@@ -7,29 +7,19 @@ it has them.
 
 from __future__ import annotations
 
-import random
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, get_args
 
-from tfstream import registry
 from tfstream.decoders.base import Decoder
-from tfstream.decoders.image import ImageDecoder
-from tfstream.decoders.raw import RawDecoder
-from tfstream.fetch.opening import Pinned, Wanted
 from tfstream.labels.base import Labels
-from tfstream.labels.directory import DirectoryLabels
-from tfstream.labels.given import ListLabels, MappingLabels
 from tfstream.options import ReadOptions
 from tfstream.readers.base import Reader
-from tfstream.sources.base import Credentials, Source
-from tfstream.spec import DatasetSpec, Interpolation, LabelMode, Order, Position, Resize, Shard
+from tfstream.sources.base import Credentials
+from tfstream.spec import Interpolation, LabelMode, Position
 
-_GIVEN_BY_DATA: Any = "auto"
+GIVEN_BY_DATA: Any = "auto"
 """What an argument is that the data decides about: 256 x 256 for images, its own for IDX."""
-_SIZE = (256, 256)
-"""Keras' default."""
 
 
 class Common(TypedDict, total=False):
@@ -103,9 +93,9 @@ class Arguments:
     labels: Any = "inferred"
     label_mode: Any = "int"
     class_names: Sequence[str] | None = None
-    color_mode: Any = _GIVEN_BY_DATA
+    color_mode: Any = GIVEN_BY_DATA
     batch_size: int | None = 32
-    image_size: Any = _GIVEN_BY_DATA
+    image_size: Any = GIVEN_BY_DATA
     interpolation: Any = "bilinear"
     data_format: Any = None
     crop_to_aspect_ratio: bool = False
@@ -128,23 +118,40 @@ class Arguments:
     position: Any = None
 
     def __post_init__(self) -> None:
-        _one_of("label_mode", self.label_mode, (*get_args(LabelMode), None))
-        _one_of("color_mode", self.color_mode, ("rgb", "rgba", "grayscale", _GIVEN_BY_DATA))
-        _one_of("interpolation", str(self.interpolation).lower(), get_args(Interpolation))
-        _one_of("data_format", self.data_format, ("channels_last", "channels_first", None))
-        _one_of("subset", self.subset, ("training", "validation", "both", None))
-        _one_of("remainder", self.remainder, ("uneven", "drop", "pad"))
-        _whole("batch_size", self.batch_size, least=1, none=True)
-        _whole("seed", self.seed, least=None, none=True)
-        _whole("num_shards", self.num_shards, least=1)
-        _whole("shard_index", self.shard_index, least=0)
+        one_of("label_mode", self.label_mode, (*get_args(LabelMode), None))
+        one_of("color_mode", self.color_mode, ("rgb", "rgba", "grayscale", GIVEN_BY_DATA))
+        one_of("interpolation", str(self.interpolation).lower(), get_args(Interpolation))
+        one_of("data_format", self.data_format, ("channels_last", "channels_first", None))
+        one_of("subset", self.subset, ("training", "validation", "both", None))
+        one_of("remainder", self.remainder, ("uneven", "drop", "pad"))
+        whole("batch_size", self.batch_size, least=1, none=True)
+        whole("seed", self.seed, least=None, none=True)
+        whole("num_shards", self.num_shards, least=1)
+        whole("shard_index", self.shard_index, least=0)
         for name in ("shuffle", "follow_links", "verbose"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(
                     f"`{name}` must be True or False. Received: {name}={getattr(self, name)!r}"
                 )
+        self._check_size()
         self._check_split()
         self._check_labels()
+
+    def _check_size(self) -> None:
+        if self.crop_to_aspect_ratio and self.pad_to_aspect_ratio:
+            raise ValueError(
+                "Only one of `pad_to_aspect_ratio`, `crop_to_aspect_ratio` can be set to `True`."
+            )
+        size = self.image_size
+        if size is None or size == GIVEN_BY_DATA:
+            return
+        sides = (size, size) if isinstance(size, int) else size
+        numbers = isinstance(sides, (list, tuple)) and all(type(side) is int for side in sides)
+        if not numbers or len(sides) != 2 or min(sides) < 1:
+            raise ValueError(
+                "Invalid `image_size` value. Expected a tuple of 2 positive integers. "
+                f"Received: image_size={size!r}"
+            )
 
     def _check_split(self) -> None:
         split, subset = self.validation_split, self.subset
@@ -178,167 +185,16 @@ class Arguments:
                 f"Received: labels={labels!r}, and class_names={self.class_names!r}"
             )
 
-    def wanted(self, source: Source) -> Wanted:
-        """What to look for at the source."""
-        names = None if self.class_names is None else tuple(self.class_names)
-        return Wanted(source, self._reader(), self._labels(), names, tuple(self.ignore))
 
-    def specs(self, found: Pinned) -> list[DatasetSpec]:
-        """One spec, or two for `subset="both"`."""
-        names, mode = found.class_names, self.label_mode if found.labels else None
-        if mode == "binary" and len(names or ()) != 2:
-            raise ValueError(
-                'When passing `label_mode="binary"`, there must be exactly 2 class_names. '
-                f"Received: class_names={list(names or ())}"
-            )
-        decoder, resize = self._decoding(found.raw)
-        spec = DatasetSpec(
-            source=found.source,
-            decoder=decoder,
-            manifest=found.manifest.digest,
-            records=found.manifest.count,
-            ignore=tuple(self.ignore),
-            reader=found.reader,
-            labels=found.labels,
-            label_mode=mode,
-            class_names=names,
-            resize=resize,
-            data_format=self.data_format or _keras_data_format(),
-            dtype=self._dtype(),
-            batch_size=self.batch_size,
-            shard=self._shard(),
-            start=position_of(self.position),
-        )
-        return [spec.replace(order=order) for order in self._orders()]
-
-    def _orders(self) -> list[Order]:
-        seed = random.SystemRandom().randrange(2**31) if self.seed is None else self.seed
-        order = Order(
-            shuffle=self.shuffle,
-            seed=seed,
-            validation_split=self.validation_split,
-            subset="training" if self.subset == "both" else self.subset,
-            shuffle_split=self.shuffle,
-        )
-        if self.subset != "both":
-            return [order]
-        return [order, replace(order, subset="validation", shuffle=False)]
-
-    def _reader(self) -> Reader | None:
-        if self.reader == "auto":
-            return None
-        if isinstance(self.reader, Reader):
-            return self.reader
-        found = registry.lookup("reader", self.reader) if isinstance(self.reader, str) else None
-        if found is None:
-            _one_of("reader", self.reader, ("auto", *registry.names("reader")))
-        reader: Reader = found()  # type: ignore[misc]
-        return reader
-
-    def _labels(self) -> Labels | None:
-        if self.labels is None or self.label_mode is None:
-            return None
-        if isinstance(self.labels, Labels):
-            return self.labels
-        if isinstance(self.labels, Mapping):
-            return MappingLabels(
-                values={str(key): int(value) for key, value in self.labels.items()}
-            )
-        if self.labels == "inferred":
-            return DirectoryLabels()
-        return ListLabels(values=tuple(int(value) for value in self.labels))
-
-    def _decoding(self, raw: Decoder | None) -> tuple[Decoder, Resize | None]:
-        size = self.image_size
-        if raw is None:
-            mode: Any = "rgb" if self.color_mode == _GIVEN_BY_DATA else self.color_mode
-            decoder = ImageDecoder(color_mode=mode) if self.decoder == "auto" else self.decoder
-            return decoder, self._resize(_SIZE if size == _GIVEN_BY_DATA else size)
-        resize = self._resize(None if size == _GIVEN_BY_DATA else size)
-        decoder = raw if self.decoder == "auto" else self.decoder
-        if not isinstance(decoder, RawDecoder):
-            raise ValueError(f"IDX records need a RawDecoder. Received: decoder={decoder!r}")
-        if self.color_mode == "rgba":
-            raise ValueError('IDX records have no alpha: `color_mode` is "rgb" or "grayscale"')
-        if self.color_mode != _GIVEN_BY_DATA:
-            decoder = replace(decoder, channels=3 if self.color_mode == "rgb" else 1)
-        elif resize is not None:
-            own = decoder.shape[-1] if len(decoder.shape) == 3 else 1
-            decoder = replace(decoder, channels=3 if own == 3 else 1)
-        return decoder, resize
-
-    def _resize(self, size: Any) -> Resize | None:
-        if self.crop_to_aspect_ratio and self.pad_to_aspect_ratio:
-            raise ValueError(
-                "Only one of `pad_to_aspect_ratio`, `crop_to_aspect_ratio` can be set to `True`."
-            )
-        if size is None:
-            return None
-        sides = (size, size) if isinstance(size, int) else size
-        whole = isinstance(sides, (list, tuple)) and all(type(side) is int for side in sides)
-        if not whole or len(sides) != 2 or min(sides) < 1:
-            raise ValueError(
-                "Invalid `image_size` value. Expected a tuple of 2 positive integers. "
-                f"Received: image_size={size!r}"
-            )
-        return Resize(
-            image_size=(sides[0], sides[1]),
-            interpolation=str(self.interpolation).lower(),  # type: ignore[arg-type]
-            crop_to_aspect_ratio=self.crop_to_aspect_ratio,
-            pad_to_aspect_ratio=self.pad_to_aspect_ratio,
-        )
-
-    def _shard(self) -> Shard | None:
-        return shard_of(self.num_shards, self.shard_index, self.remainder)
-
-    def _dtype(self) -> str | None:
-        if self.dtype is None:
-            return None
-        import tensorflow as tf
-
-        name: str = tf.as_dtype(self.dtype).name
-        return name
-
-
-def shard_of(num_shards: int, index: int, remainder: Any = "uneven") -> Shard | None:
-    """
-    A worker's part; None for the only worker.
-
-    Errors:
-        ValueError: no such worker.
-    """
-    if not 0 <= index < num_shards:
-        raise ValueError(
-            f"`shard_index` must be at least 0 and below `num_shards`. Received: "
-            f"shard_index={index}, num_shards={num_shards}"
-        )
-    return (
-        None if num_shards == 1 else Shard(num_shards=num_shards, index=index, remainder=remainder)
-    )
-
-
-def position_of(value: Any) -> Position | None:
-    """A position from a pair (epoch, record)."""
-    if value is None or isinstance(value, Position):
-        return value
-    epoch, record = value
-    return Position(epoch=int(epoch), record=int(record))
-
-
-def _keras_data_format() -> Literal["channels_last", "channels_first"]:
-    keras = sys.modules.get("keras")
-    if keras is not None and keras.config.image_data_format() == "channels_first":
-        return "channels_first"
-    return "channels_last"
-
-
-def _one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
+def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """Errors: ValueError, in Keras' words, unless `value` is one of the choices."""
     if not any(value is choice or value == choice for choice in choices):
         shown = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"`{name}` argument must be one of {shown}. Received: {name}={value!r}")
 
 
-def _whole(name: str, value: Any, *, least: int | None, none: bool = False) -> None:
+def whole(name: str, value: Any, *, least: int | None, none: bool = False) -> None:
+    """Errors: ValueError unless `value` is an integer of at least `least`."""
     if value is None and none:
         return
     if type(value) is not int or (least is not None and value < least):

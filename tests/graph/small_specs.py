@@ -16,6 +16,7 @@ def spec_of(**fields) -> DatasetSpec:
     return DatasetSpec(source=LocalSource(root="photos"), decoder=ImageDecoder(), **fields)
 
 
+@tf.autograph.experimental.do_not_convert  # as `build` has it; ten times faster
 def order_of(spec: DatasetSpec, records: int, *, epochs: int = 1) -> list[list[int]]:
     """The records of each epoch, as the graph that datasets are built from gives them."""
     count, first = subset_of(spec.order, records).size, spec.start.epoch if spec.start else 0
@@ -27,6 +28,7 @@ def order_of(spec: DatasetSpec, records: int, *, epochs: int = 1) -> list[list[i
         lambda epoch: positions_of(spec, count, chunk_of(spec), epoch)
     )
     found: list[list[int]] = [[] for _ in range(epochs)]
+    # elements are (epoch, records)
     for epoch, chunk in chunks.map(rows).as_numpy_iterator():
         found[epoch - first] += chunk.tolist()
     return found

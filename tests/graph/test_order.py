@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from small_specs import order_of, spec_of
 from tfstream.graph.order import records_of
 from tfstream.spec import Order, Position, Shard, subset_of
 
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=10, deadline=None)
 seeds = st.one_of(st.integers(), st.sampled_from([-1, 2**31, 2**64, -(2**200)]))
 sizes = st.integers(min_value=1, max_value=60)
 batches = st.one_of(st.none(), st.integers(min_value=1, max_value=7))
@@ -20,6 +22,8 @@ splits = st.floats(min_value=0.01, max_value=0.99)
 def records_at(order: Order, records: int, epoch: int = 0) -> list[int]:
     """All records of an epoch at once."""
     count = subset_of(order, records).size
+    if not count:
+        return []
     places = tf.range(count, dtype=tf.int64)
     return records_of(order, records, tf.constant(epoch, tf.int64), places).numpy().tolist()
 
@@ -49,9 +53,10 @@ def test_records_are_as_likely_anywhere():
     """Over 2,000 epochs each of 20 records has the first place between 50 and 150 times."""
     order, first = Order(seed=1), tf.constant([0], tf.int64)
     epochs = tf.data.Dataset.range(2000).map(lambda n: records_of(order, 20, n, first)[0])
-    counts = [list(epochs.as_numpy_iterator()).count(record) for record in range(20)]
-    assert min(counts) > 50
-    assert max(counts) < 150
+    counts = Counter(epochs.as_numpy_iterator())
+    assert min(counts.values()) > 50
+    assert max(counts.values()) < 150
+    assert len(counts) == 20
 
 
 @few
@@ -95,7 +100,7 @@ def test_any_start_gives_the_rest_of_the_uninterrupted_order(seed, records, batc
 
 
 @few
-@given(seed=seeds, records=sizes, batch=batches, workers=st.integers(min_value=1, max_value=5))
+@given(seed=seeds, records=sizes, batch=batches, workers=st.integers(min_value=1, max_value=4))
 def test_workers_have_disjoint_parts_that_are_complete(seed, records, batch, workers):
     """`uneven`: together the workers have each record once, in runs of a batch by turns."""
     spec = spec_of(order=Order(seed=seed), batch_size=batch)
@@ -163,9 +168,7 @@ def test_training_and_validation_are_disjoint_and_complete(seed, records, split,
     """The two subsets share no record, miss none, and have Keras' sizes, in every epoch."""
     parts = {}
     for subset in ("training", "validation"):
-        order = Order(
-            seed=seed, validation_split=split, subset=subset, shuffle_split=shuffle_split
-        )
+        order = Order(seed=seed, validation_split=split, subset=subset, shuffle_split=shuffle_split)
         parts[subset] = records_at(order, records, epoch=2)
         assert sorted(parts[subset]) == sorted(records_at(order, records, epoch=9))
     assert sorted(parts["training"] + parts["validation"]) == list(range(records))
@@ -174,10 +177,12 @@ def test_training_and_validation_are_disjoint_and_complete(seed, records, split,
 
 def test_an_unshuffled_split_takes_the_end():
     """Without `shuffle_split` the validation part is the end of the manifest, as in Keras."""
-    order = Order(
-        shuffle=False, validation_split=0.3, subset="validation", shuffle_split=False
-    )
+    order = Order(shuffle=False, validation_split=0.3, subset="validation", shuffle_split=False)
     assert records_at(order, 10) == [7, 8, 9]
 
 
-GOLDEN: tuple[list[int], ...] = ()
+GOLDEN = (
+    [5, 9, 6, 3, 1, 4, 8, 2, 7, 0],
+    [5, 2, 4, 6, 8, 1, 9, 7, 3, 0],
+    [3, 4, 6],
+)

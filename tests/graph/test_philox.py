@@ -48,15 +48,19 @@ def test_a_number_is_found_again(epoch):
     assert int(epoch_of(tf.cast(pair, tf.int64))) == epoch
 
 
-@pytest.mark.parametrize("symbolic", [False, True])
-def test_a_restored_iterator_goes_on_counting(tmp_path, symbolic):
-    """A checkpoint of an iterator holds the generator's place, symbolic or not."""
+def test_a_restored_iterator_goes_on_counting(tmp_path):
+    """
+    A symbolic checkpoint of an iterator holds the generator's place.
+
+    One that is not symbolic has the current number, but later ones are others: TensorFlow
+    does not set the generator back. So `StreamDataset.epochs` is symbolic.
+    """
     options = tf.data.Options()
-    options.experimental_symbolic_checkpoint = symbolic
+    options.experimental_symbolic_checkpoint = True
     dataset = epoch_dataset(0).repeat(6).with_options(options)
     iterator = iter(dataset)
-    assert [int(next(iterator)) for _ in range(3)] == [0, 1, 2]
+    assert [int(next(iterator)) for _ in range(2)] == [0, 1]
     path = tf.train.Checkpoint(iterator=iterator).write(str(tmp_path / "checkpoint"))
     fresh = iter(epoch_dataset(0).repeat(6).with_options(options))
     tf.train.Checkpoint(iterator=fresh).read(path).assert_consumed()
-    assert [int(each) for each in fresh] == [3, 4, 5]
+    assert [int(each) for each in fresh] == [2, 3, 4, 5]

@@ -1,6 +1,8 @@
 """The fault-injecting proxy, in front of a server that answers with what it got."""
 
 import base64
+import contextlib
+import gc
 import http.client
 import socket
 import socketserver
@@ -232,6 +234,16 @@ def test_closing_ends_every_wait(server):
         assert all(isinstance(each.exception(20), Exception) for each in waiting)
     proxy.close()
     assert [] == [thread for thread in threading.enumerate() if thread.name == "FaultProxy"]
+
+
+def test_closing_leaves_no_socket(server):
+    """Connections that are being accepted while the proxy closes are closed with it."""
+    for _ in range(20):
+        with contextlib.ExitStack() as clients, FaultProxy(server) as proxy:
+            address = ("127.0.0.1", urlsplit(proxy.endpoint).port)
+            for _ in range(3):
+                clients.enter_context(socket.create_connection(address, timeout=20))
+    gc.collect()  # a socket that was lost would warn now, which is an error
 
 
 def test_who_signed(proxy):

@@ -68,11 +68,11 @@ class Manifest:
 
     def save(self, file: IO[bytes]) -> None:
         """Write all columns, uncompressed, as NumPy's `.npz`."""
-        columns = {
+        columns: dict[str, Any] = {
             name: np.frombuffer(column, np.uint8) if isinstance(column, bytes) else column
             for name, column in self._columns()
         }
-        np.savez(file, format=np.array(_FORMAT), **columns)
+        np.savez(file, **columns, format=np.array(_FORMAT))
 
     @classmethod
     def load(cls, file: IO[bytes]) -> Manifest:

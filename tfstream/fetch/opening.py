@@ -194,7 +194,9 @@ def _files(wanted: Wanted, reader: Reader, listing: Listing, reading: Reading) -
     objects, labels = listing.objects, wanted.labels
     if labels is None:
         manifest = Manifest(Objects.of(objects))
-        return Pinned(reading.source, reader, None, None, None, shared(reading.source, manifest), reading)
+        return Pinned(
+            reading.source, reader, None, None, None, shared(reading.source, manifest), reading
+        )
     keys = [info.path for info in objects]
     labelled = labels.assign(keys, prefix=listing.prefix, class_names=wanted.class_names)
     if labels.by_class:

@@ -13,7 +13,7 @@ from functools import partial
 
 import tensorflow as tf
 
-from tfstream.decoders.image import JPEG, PILLOW, ImageDecoder
+from tfstream.decoders.image import PILLOW, ImageDecoder
 from tfstream.decoders.raw import RawDecoder
 from tfstream.graph import ops, resize
 from tfstream.spec import DatasetSpec

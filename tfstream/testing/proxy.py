@@ -23,6 +23,7 @@ import threading
 import time
 from concurrent.futures import Future
 from types import TracebackType
+from typing import cast
 from urllib.parse import urlsplit
 
 from tfstream.testing.faults import Fault, Request
@@ -69,6 +70,7 @@ class FaultProxy:
         self._requests: list[Request] = []
         self._in_flight = self._most = 0
         self._stop: Future[None] = Future()
+        self._connections: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="FaultProxy")
 
     def __enter__(self) -> FaultProxy:
@@ -124,19 +126,29 @@ class FaultProxy:
             self._serve, sock=self._listener, limit=HEAD_BYTES, backlog=1024
         )
         await asyncio.wrap_future(self._stop)
-        server.close()  # and asyncio.run cancels what still waits
+        # A server that is closed loses the sockets that it has just accepted (asyncio's own
+        # accepting fails then), so first no more come, and those that came start and end.
+        asyncio.get_running_loop().remove_reader(self._listener)
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for connection in self._connections:
+                connection.cancel()
+            await asyncio.wait(others)
+        server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client connection. That either side goes, or `close` cancels, is no error here."""
         ends = (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError)
+        task = cast(asyncio.Task[None], asyncio.current_task())
+        self._connections.add(task)
         try:
             with contextlib.suppress(*ends):
-                while await self._exchange((reader, writer)):
+                while not self._stop.done() and await self._exchange((reader, writer)):
                     pass
                 writer.close()
                 await writer.wait_closed()
         finally:
             writer.transport.abort()
+            self._connections.remove(task)
 
     async def _exchange(self, client: Streams) -> bool:
         """One request and its answer. True where the connection goes on."""
