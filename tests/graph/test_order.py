@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 
 import tensorflow as tf
 from hypothesis import given, settings
@@ -108,7 +109,7 @@ def test_workers_have_disjoint_parts_that_are_complete(seed, records, batch, wor
     runs = [alone[at : at + size] for at in range(0, records, size)]
     for index in range(workers):
         mine = spec.replace(shard=Shard(num_shards=workers, index=index))
-        assert order_of(mine, records) == [sum(runs[index::workers], [])]
+        assert order_of(mine, records) == [list(chain.from_iterable(runs[index::workers]))]
 
 
 @few
@@ -120,7 +121,7 @@ def test_drop_gives_all_workers_as_many_and_none_twice(records, batch, workers):
         order_of(spec.replace(shard=Shard(num_shards=workers, index=k, remainder="drop")), records)
         for k in range(workers)
     ]
-    seen = sum((part[0] for part in parts), [])
+    seen = [row for part in parts for row in part[0]]
     whole = records // (size * workers) * size
     assert [len(part[0]) for part in parts] == [whole] * workers
     assert len(set(seen)) == len(seen)

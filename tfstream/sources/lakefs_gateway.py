@@ -1,5 +1,5 @@
 """
-lakeFS' S3 gateway through obstore: whole objects for two thirds of the API's CPU.
+lakeFS' S3 gateway through obstore: whole objects for four fifths of the API's CPU.
 
 Only for what it does well. It cannot address every key, tells a missing ref from a missing
 key no better than a removed object, and gives no `Retry-After`: then the API is asked.
