@@ -19,6 +19,7 @@ LAYERS = (
     {"fetch"},
     {"graph"},
     {"arguments", "dataset"},
+    {"describe"},
     {"api"},
     {"keras", "flyte", "cli"},
 )

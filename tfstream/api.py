@@ -133,11 +133,7 @@ def from_url(
     """
     follow_links = bool(common.get("follow_links", False))
     source = source_of(os.fspath(url), follow_links=follow_links)
-    if endpoint is not None:
-        if not hasattr(source, "endpoint"):
-            raise ValueError(f"`endpoint` is not for {source.name} sources. Received: {endpoint!r}")
-        source = replace(source, endpoint=endpoint)  # type: ignore[call-arg]
-    dataset: StreamDataset = _made(source, common)
+    dataset: StreamDataset = _made(_at_endpoint(source, endpoint), common)
     return dataset
 
 
@@ -184,9 +180,7 @@ def load(
         spec = spec.replace(shard=shard_of(num_shards, shard_index, remainder))
     if position is not None:
         spec = spec.replace(start=position_of(position))
-    opening = spec
-    if endpoint is not None:
-        opening = spec.replace(source=replace(spec.source, endpoint=endpoint))  # type: ignore[call-arg]
+    opening = spec.replace(source=_at_endpoint(spec.source, endpoint))
     return StreamDataset(opened(opening, credentials, options or ReadOptions()))
 
 
@@ -240,6 +234,14 @@ def _azure(url: str) -> Source:
 
 
 _SCHEMES = {"lakefs": _lakefs, "s3": _s3, "gs": _gcs, "az": _azure}
+
+
+def _at_endpoint(source: Source, endpoint: str | None) -> Source:
+    if endpoint is None:
+        return source
+    if not hasattr(source, "endpoint"):
+        raise ValueError(f"`endpoint` is not for {source.name} sources. Received: {endpoint!r}")
+    return replace(source, endpoint=endpoint)  # type: ignore[call-arg]
 
 
 def _made(source: Source, common: Common) -> Any:

@@ -128,7 +128,7 @@ class Arguments:
         whole("seed", self.seed, least=None, none=True)
         whole("num_shards", self.num_shards, least=1)
         whole("shard_index", self.shard_index, least=0)
-        for name in ("shuffle", "follow_links", "verbose"):
+        for name in _SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(
                     f"`{name}` must be True or False. Received: {name}={getattr(self, name)!r}"
@@ -136,6 +136,7 @@ class Arguments:
         self._check_size()
         self._check_split()
         self._check_labels()
+        self._check_parts()
 
     def _check_size(self) -> None:
         if self.crop_to_aspect_ratio and self.pad_to_aspect_ratio:
@@ -155,8 +156,9 @@ class Arguments:
 
     def _check_split(self) -> None:
         split, subset = self.validation_split, self.subset
-        if split is not None and not 0 < split < 1:
-            raise ValueError(f"`validation_split` must be between 0 and 1, received: {split}")
+        number = isinstance(split, (int, float))
+        if split is not None and not (number and 0 < split < 1):
+            raise ValueError(f"`validation_split` must be between 0 and 1, received: {split!r}")
         if (split is None) != (subset is None):
             raise ValueError("If `subset` is set, `validation_split` must be set, and inversely.")
         if split is not None and self.shuffle and self.seed is None:
@@ -168,22 +170,59 @@ class Arguments:
 
     def _check_labels(self) -> None:
         labels = self.labels
-        listed = isinstance(labels, Sequence) and not isinstance(labels, str)
-        if not (labels in (None, "inferred") if not listed else True) and not isinstance(
-            labels, (Mapping, Labels)
-        ):
+        listed = isinstance(labels, Sequence) and not isinstance(labels, (str, bytes))
+        given = listed or isinstance(labels, Mapping)
+        values = labels.values() if isinstance(labels, Mapping) else labels if listed else ()
+        named = labels is None or isinstance(labels, Labels) or _is(labels, "inferred")
+        if not (given or named) or not all(_is_integer(value) for value in values):
             raise ValueError(
                 "`labels` argument should be a list/tuple of integer labels, a mapping from keys "
                 'to integer labels, "inferred", or None. '
-                f"Received: labels={labels!r}"
+                f"Received: labels={_short(labels)}"
             )
-        if self.class_names is not None and (
-            listed or labels is None or isinstance(labels, Mapping)
-        ):
+        if self.class_names is not None and (given or labels is None):
             raise ValueError(
                 'You can only pass `class_names` if `labels="inferred"`. '
-                f"Received: labels={labels!r}, and class_names={self.class_names!r}"
+                f"Received: labels={_short(labels)}, and class_names={self.class_names!r}"
             )
+
+    def _check_parts(self) -> None:
+        """What would else fail far from here, or be taken letter by letter."""
+        for name in ("class_names", "ignore"):
+            value = getattr(self, name)
+            listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+            strings = listed and all(isinstance(each, str) for each in value)
+            if not strings and not (value is None and name == "class_names"):
+                raise ValueError(f"`{name}` must be a list of strings. Received: {name}={value!r}")
+        if not _is(self.decoder, "auto") and not isinstance(self.decoder, Decoder):
+            raise ValueError(
+                f'`decoder` must be "auto" or a decoder. Received: decoder={self.decoder!r}'
+            )
+        if isinstance(self.decoder, Decoder) and self.color_mode != GIVEN_BY_DATA:
+            raise ValueError("Pass `color_mode` or `decoder`, which has one, but not both.")
+        if self.options is not None and not isinstance(self.options, ReadOptions):
+            raise ValueError(f"`options` must be ReadOptions. Received: options={self.options!r}")
+        if self.credentials is not None and not isinstance(self.credentials, Mapping):
+            raise ValueError("`credentials` must be a mapping. Received one that is none")
+
+
+_SWITCHES = (
+    *("shuffle", "follow_links", "verbose"),
+    *("crop_to_aspect_ratio", "pad_to_aspect_ratio"),
+)
+
+
+def _is(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
+
+
+def _is_integer(value: Any) -> bool:
+    return hasattr(type(value), "__index__") and not isinstance(value, bool)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:

@@ -8,6 +8,7 @@ written with it and found again through the registry: its type decides in which 
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -36,6 +37,35 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [to_plain(part) for part in value]
     return value
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """
+    The object that is JSON, strictly: no NaN, and no key that comes twice.
+
+    Errors:
+        SpecError: it is something else.
+    """
+    try:
+        plain = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise SpecError(f"not JSON: {error}", where="$") from error
+    if not isinstance(plain, dict):
+        raise SpecError(f"expected an object, got {type(plain).__name__}", where="$")
+    return plain
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in found if keys.count(key) > 1)
+        raise ValueError(f"the key {_shown(twice)} comes twice")
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number there")
 
 
 def from_plain(kind: type, value: Any, where: str) -> Any:
@@ -76,6 +106,8 @@ def _hints(kind: type) -> dict[str, Any]:
 
 def _typed(hint: Any, value: Any, where: str) -> Any:
     origin, args = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return value
     if origin in (Union, types.UnionType):
         return _one_of(args, value, where)
     if origin is Literal:
@@ -120,5 +152,8 @@ def _name(hint: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "a value of many levels"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 from tfstream.decoders.base import Decoder
 from tfstream.errors import SpecError
-from tfstream.jsonable import from_plain, to_plain
+from tfstream.jsonable import from_plain, parsed, to_plain
 from tfstream.labels.base import Labels
 from tfstream.readers.base import Reader
 from tfstream.readers.file import FileReader
@@ -234,12 +234,7 @@ class DatasetSpec:
             SpecError: not JSON, a newer version, an unknown field or a wrong type; `where`
                 says which, such as `$.order.seed`.
         """
-        try:
-            plain = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise SpecError(f"not JSON: {error}", where="$") from error
-        if not isinstance(plain, dict):
-            raise SpecError(f"expected an object, got {type(plain).__name__}", where="$")
+        plain = parsed(text)
         spec: DatasetSpec = from_plain(cls, _upgraded(plain), "$")
         return spec
 

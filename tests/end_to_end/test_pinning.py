@@ -30,9 +30,7 @@ def test_later_commits_change_nothing(lakefs_place):
     lakefs_place.remove("train/0/0.png")
     lakefs_place.put({"train/1/0.png": picture(200), "train/2/9.png": picture(201)})
     assert expected() == sorted(examples(data))
-    again = tfstream.load(
-        data.spec.to_json(), credentials=lakefs_place.credentials, options=BRIEF
-    )
+    again = tfstream.load(data.spec.to_json(), credentials=lakefs_place.credentials, options=BRIEF)
     assert data.commit == again.commit != lakefs_place.commit
     assert expected() == sorted(examples(again))
     assert 200 in dict(examples(lakefs_place.open("train/**")))
@@ -149,12 +147,12 @@ def test_the_spec_of_a_bucket_that_changed(s3_place, change):
     else:
         key = "train/1/2.png" if change == "overwritten" else "train/1/9.png"
         s3_place.upload(key, picture(77))
-    with pytest.raises(ObjectChangedError, match=rf"s3://{s3_place.name}.*[Mm]ake the dataset again"):
+    with pytest.raises(
+        ObjectChangedError, match=rf"s3://{s3_place.name}.*[Mm]ake the dataset again"
+    ):
         loaded(s3_place, spec)
 
 
 def loaded(place, spec):
     """The dataset of a spec, listed afresh."""
-    return tfstream.load(
-        DatasetSpec.from_json(spec), credentials=place.credentials, options=BRIEF
-    )
+    return tfstream.load(DatasetSpec.from_json(spec), credentials=place.credentials, options=BRIEF)

@@ -83,9 +83,7 @@ def test_the_same_bucket_by_url(s3_place):
 def test_a_split_of_a_bucket(s3_place):
     """The two parts of a split are the whole, and share nothing."""
     s3_place.put(classes())
-    training, validation = s3_place.open(
-        "train/**", validation_split=0.25, subset="both", seed=7
-    )
+    training, validation = s3_place.open("train/**", validation_split=0.25, subset="both", seed=7)
     assert [9, 3] == [len(part.file_paths) for part in (training, validation)]
     assert expected() == sorted(examples(training) + examples(validation))
 

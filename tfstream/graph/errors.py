@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfstream.errors import SpecError
 from tfstream.graph.op import translated
 
 
@@ -28,7 +29,21 @@ def _raising_class(base: type) -> type:
             except tf.errors.OutOfRangeError:
                 raise
             except tf.errors.OpError as error:
-                ours = translated(error)
+                ours = _clear(error)
                 raise ours from ours.__cause__  # such as what the last attempt failed by
 
     return StreamIterator
+
+
+def _clear(error: tf.errors.OpError) -> Exception:
+    if _UNEQUAL not in str(error.message):
+        return translated(error)
+    return SpecError(
+        "the images of a batch have different sizes: pass image_size=(height, width) to give "
+        "them one, or batch_size=None for single images. TensorFlow says: "
+        + str(error.message)[str(error.message).index(_UNEQUAL) :].partition("\n")[0],
+        where="$.resize",
+    )
+
+
+_UNEQUAL = "Cannot batch tensors with different shapes"

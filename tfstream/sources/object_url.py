@@ -15,6 +15,8 @@ def split_url(url: str, scheme: str) -> tuple[str, str]:
     first, _, rest = url.removeprefix(start).partition("/")
     if not url.startswith(start) or not first:
         raise ValueError(f"expected {start}name/pattern, got {url!r}")
+    if ":" in first.partition("@")[0] and "@" in first:  # not shown: it may be a password
+        raise ValueError(f"a {start} URL has no user or password in it: pass credentials={{...}}")
     return first, rest or "**"
 
 

@@ -101,6 +101,8 @@ class S3Store:
     def _connect(self) -> Connection:
         if self._pid != os.getpid():
             self._reset()
+        if self._connection is not None:
+            return self._connection
         with self._lock, translated(url=self.source.url(""), needs="credentials"):
             if self._connection is None:
                 place = Place(
