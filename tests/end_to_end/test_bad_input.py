@@ -28,7 +28,7 @@ def test_an_unknown_repository(lakefs_place):
 
 def test_an_unknown_branch(lakefs_place):
     """The error has the branch that was asked for and those that there are."""
-    with pytest.raises(RefNotFoundError, match="'mian'.*near it: main"):
+    with pytest.raises(RefNotFoundError, match=r"'mian'.*near it: main"):
         lakefs_place.open(ref="mian")
 
 

@@ -28,8 +28,10 @@ def test_no_credentials(place):
     with pytest.raises(AuthenticationError) as error:
         place.open("train/**", credentials=None)
     looked_at = {
-        "lakefs": ["access_key_id", "secret_access_key", "LAKECTL_CREDENTIALS_ACCESS_KEY_ID"]
-        + ["LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY", "credentials=", "~/.lakectl.yaml"],
+        "lakefs": [
+            *("access_key_id", "secret_access_key", "LAKECTL_CREDENTIALS_ACCESS_KEY_ID"),
+            *("LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY", "credentials=", "~/.lakectl.yaml"),
+        ],
         "s3": ["credentials argument", "AWS_ACCESS_KEY_ID", "AWS_PROFILE", "~/.aws/credentials"],
     }[place.store]
     assert [] == [text for text in looked_at if text not in str(error.value)]
@@ -38,7 +40,7 @@ def test_no_credentials(place):
 
 def test_no_endpoint(lakefs_place):
     """Without a server the error names the argument, the variable and the file."""
-    with pytest.raises(AuthenticationError, match="endpoint not found.*LAKECTL_SERVER_ENDPOINT"):
+    with pytest.raises(AuthenticationError, match=r"endpoint not found.*LAKECTL_SERVER_ENDPOINT"):
         lakefs_place.open("train/**", endpoint=None)
 
 
@@ -62,7 +64,7 @@ def test_keys_that_s3_does_not_know(s3_place):
     """Keys that S3 refuses are `AuthenticationError`, with S3's word for it."""
     s3_place.put(classes(2))
     s3_place.proxy.add(Fault("status", times=None, **refusal(s3_place, known=False)))
-    with pytest.raises(AuthenticationError, match="not accepted.*403 InvalidAccessKeyId"):
+    with pytest.raises(AuthenticationError, match=r"not accepted.*403 InvalidAccessKeyId"):
         s3_place.open("train/**")
 
 

@@ -118,10 +118,10 @@ def test_no_error_shows_one(place, clean):
     credentials = KEYS | ({"session_token": TOKEN} if place.store == "s3" else {})
     for fault in FAULTS:
         place.proxy.clear()
+        stream = tfstream.load(good.spec, credentials=credentials, options=BRIEF)
         place.proxy.add(fault)
         with pytest.raises(TfstreamError) as while_listing:
             place.open("train/**", credentials=credentials)
-        stream = tfstream.load(good.spec, credentials=credentials, options=BRIEF)
         with pytest.raises(TfstreamError) as while_reading:
             examples(stream)
         clean(text_of(while_listing.value) + text_of(while_reading.value), CANARY, TOKEN)

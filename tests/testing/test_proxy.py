@@ -217,8 +217,14 @@ def test_hang_ends_when_the_client_gives_up(proxy):
     assert 200 == ask(proxy)[0]
 
 
+def proxies():
+    """The threads of all proxies that there are, also of fixtures of the whole session."""
+    return [thread for thread in threading.enumerate() if thread.name == "FaultProxy"]
+
+
 def test_closing_ends_every_wait(server):
     """`close` drops clients that wait on a hang, a delay or a trickle, and leaves no thread."""
+    before = proxies()
     proxy = FaultProxy(server)
     proxy.add(
         Fault("hang", match="hang"),
@@ -233,7 +239,7 @@ def test_closing_ends_every_wait(server):
             proxy.wait_for(3)
         assert all(isinstance(each.exception(20), Exception) for each in waiting)
     proxy.close()
-    assert [] == [thread for thread in threading.enumerate() if thread.name == "FaultProxy"]
+    assert [] == [thread for thread in proxies() if thread not in before]
 
 
 def test_closing_leaves_no_socket(server):

@@ -110,12 +110,7 @@ class ImageDecoder(Decoder):
             if number in ops and self.channels in channels:
                 branches[number] = partial(ops[number], data, channels=self.channels)
         pixels = tf.switch_case(tf.cast(route, tf.int32), branches)
-        pixels.set_shape([None, None, self.channels])
-        return pixels
-
-    def jpeg_in_graph(self, data: Any) -> Any:
-        """Pixels of one scalar string that has the route JPEG."""
-        return _ops()[JPEG](data, channels=self.channels)
+        return tf.ensure_shape(pixels, [None, None, self.channels])
 
 
 def _ops() -> dict[int, Callable[..., Any]]:
