@@ -40,6 +40,7 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
 
     def __init__(self, stream: Stream, *, epochs: int | None = 0) -> None:
         self._handle = Handle(stream)
+        self._epochs = epochs
         self._inner = build(
             stream.spec,
             stream.manifest.count,
@@ -90,9 +91,10 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
     @property
     def file_paths(self) -> list[str]:
         """
-        The key of every object of this subset, as its store has it, in manifest order.
+        The key of every object of this subset, as its store has it.
 
-        A folder's are absolute paths, as Keras gives them. Shards are listed whole.
+        In the order in which they come without shuffling. A folder's are absolute paths, as
+        Keras gives them. Shards are listed whole.
         """
         stream = self._handle.stream
         paths, order = stream.manifest.objects.paths, self.spec.order
@@ -128,6 +130,9 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
         ```python
         model.fit(data.epochs(), epochs=10, steps_per_epoch=len(data))
         ```
+
+        An iterator of it can be saved with `tf.train.Checkpoint`: about 3 KB, and a restored
+        one gives exactly the next element, also in another process.
         """
         if n is not None and n < 1:
             raise ValueError(f"epochs must be at least 1, got {n}")
@@ -136,7 +141,8 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
     def with_read_options(self, options: ReadOptions) -> StreamDataset:
         """The same examples, read in another way."""
         old = self._handle.stream
-        return StreamDataset(Stream(old.spec, old.reading.with_options(options), old.manifest))
+        stream = Stream(old.spec, old.reading.with_options(options), old.manifest)
+        return StreamDataset(stream, epochs=self._epochs)
 
     @property
     def _count(self) -> int:
@@ -144,7 +150,7 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
 
     def _changed(self, spec: DatasetSpec) -> StreamDataset:
         old = self._handle.stream
-        return StreamDataset(Stream(spec, old.reading, old.manifest))
+        return StreamDataset(Stream(spec, old.reading, old.manifest), epochs=self._epochs)
 
 
 def _unshuffled(spec: DatasetSpec) -> Any:

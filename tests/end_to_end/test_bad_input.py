@@ -117,11 +117,11 @@ def test_what_is_no_data_is_left_out_and_told_once(place, caplog):
         ),
     ],
 )
-def test_arguments_that_do_not_fit(place, keys, arguments, message):
+def test_arguments_that_do_not_fit(lakefs_place, keys, arguments, message):
     """A wish that the data or Keras' rules refuse is a `ValueError` that says which."""
-    place.put({f"train/{key}": b"" if key.endswith("/") else picture(0) for key in keys})
+    lakefs_place.put({f"train/{key}": b"" if key.endswith("/") else picture(0) for key in keys})
     with pytest.raises(ValueError, match=message):
-        place.open("train/**", **arguments)
+        lakefs_place.open("train/**", **arguments)
 
 
 # Broken data
@@ -129,24 +129,27 @@ def test_arguments_that_do_not_fit(place, keys, arguments, message):
 
 @pytest.mark.parametrize(
     ("broken", "reason"),
-    [(b"", "empty|zero"), (picture(1)[:50], ""), (b"not an image at all", ""), (b"\x89PNG", "")],
-    ids=["empty", "cut", "text", "start"],
+    [
+        (b"", r"not an image: empty \(0 bytes\)"),
+        (picture(1)[:50], "broken PNG: "),
+        (b"not an image at all", "not an image: text"),
+    ],
+    ids=["empty", "cut", "text"],
 )
 def test_a_broken_picture(place, broken, reason):
     """One broken picture among good ones is a `DecodeError` with its key."""
     place.put({**classes(2), "train/0/2.png": broken})
     data = place.open("train/**", shuffle=False)
-    with pytest.raises(DecodeError, match=f"/train/0/2.png: .*({reason})") as error:
+    with pytest.raises(DecodeError, match=f"/train/0/2.png: {reason}") as error:
         examples(data)
     assert ("train/0/2.png", "train/0/2.png") == (error.value.path, error.value.key)
     assert 1 <= data.stats().errors["DecodeError"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken", [b"", picture(1)[:50]], ids=["empty", "cut"])
-def test_a_broken_picture_in_fit(place, broken):
+def test_a_broken_picture_in_fit(place):
     """Inside `model.fit` TensorFlow's error has the text of ours, with the URL."""
-    place.put({**classes(3), "train/0/2.png": broken})
+    place.put({**classes(3), "train/0/2.png": picture(1)[:50]})
     data = place.open("train/**")
     url = data.spec.source.url("train/0/2.png")
     with pytest.raises(tf.errors.OpError, match=re.escape(f"DecodeError: {url}")):

@@ -84,6 +84,7 @@ def test_a_missing_permission(place, when):
         examples(place.open("train/**"))
 
 
+@pytest.mark.slow
 def test_the_same_spec_with_other_credentials(place):
     """Good and bad credentials for equal specs stay apart, whichever dataset reads first."""
     place.put(classes(2))
@@ -108,6 +109,7 @@ def test_the_same_spec_with_other_credentials(place):
     assert 0 == bad.stats().objects
 
 
+@pytest.mark.slow
 def test_the_same_spec_with_other_options(place):
     """ReadOptions are each dataset's own, also for equal specs in one process."""
     place.put(classes(2))
@@ -124,11 +126,12 @@ def test_the_same_spec_with_other_options(place):
         assert attempts == sum(request.status == 503 for request in place.reads())
 
 
+@pytest.mark.slow
 def test_other_options_for_the_same_dataset(place):
     """`with_read_options` gives the same examples, with limits of its own."""
     place.put(classes(2))
     data = place.open("train/**")
-    assert examples(data) == examples(data.with_read_options(ReadOptions(max_in_flight=1)))
+    found = examples(data)
     place.proxy.clear()
-    examples(data.with_read_options(ReadOptions(max_in_flight=1)))
+    assert found == examples(data.with_read_options(ReadOptions(max_in_flight=1)))
     assert 1 == place.proxy.max_in_flight

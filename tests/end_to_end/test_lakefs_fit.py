@@ -89,14 +89,15 @@ def test_no_labels(lakefs_place):
         assert expectation == values(data)
 
 
+@pytest.mark.slow
 def test_each_epoch_has_another_order(lakefs_place):
     """Epochs differ in their order alone, and an equal dataset repeats them."""
     lakefs_place.put(classes())
     data, again = lakefs_place.open("train/**"), lakefs_place.open("train/**")
-    epochs = [examples(data) for _ in range(3)]
-    assert 3 == len({tuple(epoch) for epoch in epochs})
-    assert [expected()] * 3 == [sorted(epoch) for epoch in epochs]
-    assert epochs == [examples(again) for _ in range(3)]
+    epochs = [examples(data) for _ in range(2)]
+    assert epochs[0] != epochs[1]
+    assert [expected()] * 2 == [sorted(epoch) for epoch in epochs]
+    assert epochs == [examples(again) for _ in range(2)]
 
 
 @pytest.mark.slow

@@ -11,10 +11,8 @@ from tfstream.testing.odd_keys import ODD_KEYS
 VALUES = {key: number + 1 for number, key in enumerate(ODD_KEYS)}
 
 ALONE = (  # where a pattern, a URL or a path would go wrong first; each takes half a second
-    *("1", "10", "e", "...", " leading and trailing ", ".hidden/.file.jpg"),
-    *("percent%20encoded.jpg", "question?mark=1&b=2.jpg", "star*star.jpg", "set[1].jpg"),
-    *("braces{a,b}.jpg", "tab\tin.jpg", "double//slash.jpg", "/leading slash.jpg"),
-    *("dots/../up.jpg", "./first.jpg", "caf\u00e9.jpg", "cafe\u0301.jpg"),
+    *("1", "10", "e", "...", " leading and trailing ", "percent%20encoded.jpg"),
+    *("question?mark=1&b=2.jpg", "star*star.jpg", "set[1].jpg", "/leading slash.jpg"),
 )
 
 

@@ -23,6 +23,7 @@ print(json.dumps([examples(tfstream.load(spec)) for spec in specs]))
 """
 
 
+@pytest.mark.slow
 def test_later_commits_change_nothing(lakefs_place):
     """Changed, removed and new objects of a later commit are not seen, by it or by its spec."""
     lakefs_place.put(classes())
@@ -103,6 +104,7 @@ def elsewhere(specs):
     return json.loads(run.stdout)
 
 
+@pytest.mark.slow
 def test_a_bucket_read_before_it_changed(s3_place):
     """The spec of a bucket that has not changed loads, with the same examples in the same order."""
     s3_place.put(classes())

@@ -24,6 +24,7 @@ def test_one_request_for_each_picture(place):
     assert 2 * sum(map(len, classes(2).values())) == stats.bytes
 
 
+@pytest.mark.slow
 def test_a_shard_is_read_once(place):
     """A shard that fits into memory is read by one request for all epochs; so are its labels."""
     images, labels = gray_idx([0, 1, 50, 51])

@@ -70,6 +70,7 @@ def test_shards_in_memory(memory):
     assert [(0, 0), (50, 1), (51, 1)] == sorted(examples(data))
 
 
+@pytest.mark.slow
 def test_the_same_bucket_by_url(s3_place):
     """`from_url("s3://…")` is the dataset that `from_s3` makes, in the same order."""
     s3_place.put(classes(2))
@@ -80,6 +81,7 @@ def test_the_same_bucket_by_url(s3_place):
     assert examples(s3_place.open("train/**")) == examples(data)
 
 
+@pytest.mark.slow
 def test_a_split_of_a_bucket(s3_place):
     """The two parts of a split are the whole, and share nothing."""
     s3_place.put(classes())

@@ -96,16 +96,18 @@ def test_nothing_of_a_broken_batch_comes_out(tmp_path):
     assert len(seen) <= 1
 
 
-@pytest.mark.parametrize("batch_size", [2, 7, None])
+@pytest.mark.parametrize("batch_size", [2, 5, None])
 def test_what_tensorflow_refuses_is_read_by_pillow(tmp_path, monkeypatch, batch_size):
     """Where its header promised too much, an image still comes out right, in its place."""
     monkeypatch.setattr(ImageDecoder, "route", lambda self, data: PNG)
-    data = streamed(written(tmp_path, formats()), batch_size=batch_size)
+    unknown = (".tiff", ".ppm", ".jp2")  # to TensorFlow
+    files = {name: data for name, data in formats().items() if name.endswith((*unknown, ".png"))}
+    data = streamed(written(tmp_path, files), batch_size=batch_size)
     images = np.concatenate(
         [each if batch_size else each[np.newaxis] for each in data.as_numpy_iterator()]
     )
-    np.testing.assert_array_equal(images, np.stack([noise()] * 7))
-    assert data.stats().decode_paths["pillow"] >= 5
+    np.testing.assert_array_equal(images, np.stack([noise()] * 5))
+    assert {"png": 2, "pillow": 3} == data.stats().decode_paths
 
 
 def test_odd_files_decode_in_a_batch(tmp_path):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from tfstream.graph.philox import epoch_dataset, epoch_of, nonces
+from tfstream.graph import philox
+from tfstream.graph.philox import epoch_of, nonces
+
+epoch_dataset = tf.autograph.experimental.do_not_convert(philox.epoch_dataset)  # as `build` has it
 
 
 def numbers(dataset: tf.data.Dataset) -> list[int]:

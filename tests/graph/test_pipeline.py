@@ -147,6 +147,20 @@ def test_a_checkpoint_goes_on_in_another_process(digits, tmp_path):
     assert out.splitlines() == expected
 
 
+def test_a_checkpoint_without_numbered_epochs_goes_on_too(digits, tmp_path):
+    """The rest of that epoch, exactly. It holds all buffers, so `epochs` is the better way."""
+    data = tfstream.from_url(digits, **SMALL)
+    list(data)  # so that the epoch is not the first one
+    iterator = iter(data)
+    next(iterator)
+    path = tf.train.Checkpoint(iterator=iterator).write(str(tmp_path / "checkpoint"))
+    restored = iter(tfstream.from_url(digits, **SMALL))
+    tf.train.Checkpoint(iterator=restored).read(path).assert_consumed()
+    expected = [images.numpy().tobytes() for images, _ in iterator]
+    assert len(expected) == 2
+    assert [images.numpy().tobytes() for images, _ in restored] == expected
+
+
 NOISE = """
 import sys
 import tensorflow as tf

@@ -121,19 +121,23 @@ class TestLending:
         assert Lent.made == 1
 
     def test_waiting_for_one_ends(self, monkeypatch):
-        """A thread that gets no filesystem in time can try again."""
+        """A call that hangs ends, and so does waiting for its filesystem, lent again after it."""
         reading, leave = threading.Event(), threading.Event()
         monkeypatch.setattr(Lent, "together", Gate(reading, leave))
         own = {"filesystem": Lent(skip_instance_cache=True)}
-        store = open_root("mine://data", own, ReadOptions(read_timeout=0.05))
+        store = open_root("mine://data", own, ReadOptions(read_timeout=0.5))
         with ThreadPoolExecutor(1) as threads:
             first = threads.submit(store.get, self.info)
             assert reading.wait(10)
-            with pytest.raises(TransientError) as error:
-                store.get(self.info)
+            for call in (first.result, lambda: store.get(self.info)):
+                with pytest.raises(TransientError) as error:
+                    call()
+                assert error.value.kind == "timeout"
             leave.set()
-            assert first.result() == b"data"
-        assert error.value.kind == "timeout"
+            freed = store._connection._free.get(timeout=10)
+            store._connection._free.put(freed)
+        assert freed is own["filesystem"]
+        assert store.get(self.info) == b"data"
 
     def test_connecting_that_takes_long(self):
         """A thread does not wait longer than the timeout for another one's connecting."""

@@ -201,7 +201,12 @@ def _reasons(listing: Listing, reasons: Iterable[str]) -> str:
     """Such as `3 not data (README.md, labels.csv, …), 1 hidden (cat/.x.jpg)`."""
     parts = []
     for reason in reasons:
-        count, shown = listing.left_out[reason], ", ".join(listing.examples[reason])
+        count, shown = listing.left_out[reason], ", ".join(map(_plain, listing.examples[reason]))
         more = ", …" if count > _SHOWN else ""
         parts.append(f"{count:,} {reason} ({shown}{more})")
     return ", ".join(parts)
+
+
+def _plain(key: str) -> str:
+    """A key in one line: a log takes no line breaks, nor bytes that are no text."""
+    return key if key.isprintable() else ascii(key)

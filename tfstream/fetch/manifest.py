@@ -14,7 +14,8 @@ from typing import IO, Any
 import numpy as np
 
 from tfstream.errors import ObjectChangedError, SpecError
-from tfstream.fetch.columns import Objects, Texts
+from tfstream.fetch.columns import Objects
+from tfstream.fetch.saved import Saved
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 _FORMAT = "tfstream.manifest.1"
@@ -80,18 +81,21 @@ class Manifest:
         Read what `save` wrote.
 
         Errors:
-            SpecError: it is something else, or of a newer tfstream.
+            SpecError: it is something else, of a newer tfstream, or its columns do not fit.
         """
-        with np.load(file, allow_pickle=False) as data:
-            if str(data.get("format")) != _FORMAT:
-                raise SpecError(f"not a manifest of this tfstream: {data.get('format')}")
-            columns = {name: data[name] for name in data.files}
-        return cls(
-            objects=_objects(columns, ""),
-            labels=columns.get("labels"),
-            records=columns.get("records"),
-            partners=_objects(columns, "partner_") if "partner_sizes" in columns else None,
+        columns = Saved(file, _FORMAT)
+        objects = columns.objects("")
+        rows = len(objects)
+        manifest = cls(
+            objects=objects,
+            labels=columns.numbers("labels", np.int32, rows),
+            records=columns.numbers("records", np.int64, rows),
+            partners=columns.objects("partner_") if "partner_sizes" in columns else None,
         )
+        if manifest.partners is not None and len(manifest.partners) != rows:
+            raise SpecError(f"a broken manifest: {len(manifest.partners)} partners, {rows} shards")
+        columns.all_taken()
+        return manifest
 
     def _columns(self) -> list[tuple[str, bytes | Numbers]]:
         rows: list[tuple[str, bytes | Numbers]] = list(self.objects.columns())
@@ -100,13 +104,6 @@ class Manifest:
         rows += [("labels", self.labels)] if self.labels is not None else []
         rows += [("records", self.records)] if self.records is not None else []
         return rows
-
-
-def _objects(columns: dict[str, Numbers], before: str) -> Objects:
-    def texts(name: str) -> Texts:
-        return Texts(columns[f"{before}{name}s"].tobytes(), columns[f"{before}{name}_ends"])
-
-    return Objects(texts("path"), columns[f"{before}sizes"], texts("token"))
 
 
 def _little(column: Numbers) -> Numbers:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
@@ -145,6 +146,21 @@ class ShardCache:
             oldest = next(row for row in self._shards if row in self._kept)
             del self._shards[oldest]
             process_budget().keep(-self._kept.pop(oldest))
+
+
+_caches: WeakKeyDictionary[Reading, WeakValueDictionary[str, ShardCache]] = WeakKeyDictionary()
+_caches_lock = threading.Lock()
+
+
+def shard_cache(reading: Reading, manifest: Manifest) -> ShardCache:
+    """The cache of a listing's shards: both parts of a split read each of them once."""
+    digest = manifest.digest
+    with _caches_lock:
+        caches = _caches.setdefault(reading, WeakValueDictionary())
+        cache = caches.get(digest)
+        if cache is None:
+            cache = caches[digest] = ShardCache(reading, manifest)
+        return cache
 
 
 def _forget(kept: dict[int, int]) -> None:

@@ -16,7 +16,7 @@ from tfstream.errors import DecodeError
 from tfstream.fetch.budget import process_budget
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.reading import Reading
-from tfstream.fetch.shards import ShardCache
+from tfstream.fetch.shards import shard_cache
 from tfstream.sources.base import ObjectInfo
 from tfstream.spec import DatasetSpec
 
@@ -45,7 +45,7 @@ class Stream:
         self.spec = spec
         self.reading = reading
         self.manifest = manifest
-        self._shards = ShardCache(reading, manifest) if spec.reader.shards else None
+        self._shards = shard_cache(reading, manifest) if spec.reader.shards else None
 
     def fetch(self, records: Array) -> Fetched:
         """

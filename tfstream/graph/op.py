@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from copy import copy
 from threading import Lock
+from traceback import clear_frames
 from typing import Any
 
 import tensorflow as tf
@@ -74,6 +76,12 @@ def translated(error: tf.errors.OpError) -> Exception:
 
 
 def _keep(error: TfstreamError) -> None:
+    """Remember it without the frames that it came through: they hold the data of whole batches."""
+    error.__traceback__ = None
+    cause = error.__cause__
+    while cause is not None:
+        clear_frames(cause.__traceback__)
+        cause = cause.__cause__
     with _raised_lock:
         _raised[_key(type(error).__name__, str(error))] = error
         while len(_raised) > _RAISED_KEPT:
@@ -83,9 +91,11 @@ def _keep(error: TfstreamError) -> None:
 def _found(name: str, text: str) -> TfstreamError:
     with _raised_lock:
         kept = _raised.get(_key(name, text))
-    if kept is not None:
-        return kept
-    return _plain(name, text)
+    if kept is None:
+        return _plain(name, text)
+    again = copy(kept)  # for each raise its own: a traceback holds the frames of its user
+    again.__cause__ = kept.__cause__
+    return again
 
 
 def _plain(name: str, text: str) -> TfstreamError:

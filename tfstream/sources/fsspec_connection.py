@@ -2,19 +2,23 @@
 The filesystem behind a URL, used by many threads at once.
 
 * Filesystems made of coroutines (HTTP, most object stores) and a few others bear that: one is
-  shared. Each of their calls ends within `read_timeout`.
+  shared.
 * All others are lent to one thread at a time. Up to four are made for a URL; of a user's own
-  object there is one. fsspec gives their calls no timeout: theirs is set by the filesystem's
-  own options (`timeout` for FTP and SFTP).
+  object there is one.
 
-One that failed to connect or lost its connection is dropped, and the next call makes another.
-After a fork all are made again.
+Each call is waited for until `read_timeout`. One that is no coroutine cannot be ended: it has
+a thread of its own, which is left behind. A filesystem that failed to connect, lost its
+connection or took too long is dropped, and the next call makes another; a user's own is lent
+again when it is free. After a fork all are made again.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from queue import Empty, LifoQueue
 from typing import Any
 
@@ -73,6 +77,12 @@ class Connection:
                 filesystem.invalidate_cache()
             where = self.path(key) if path is None else path
             result = self._ask(filesystem, method, where, arguments)
+        except _LeftError as left:
+            if self._own is None:
+                self._give_back(filesystem, broken=True)
+            else:
+                left.call.add_done_callback(partial(self._free_again, filesystem, self._free))
+            raise TransientError(f"timeout: {url}", kind="timeout") from None
         except Exception as error:  # each filesystem has its own
             told = fsspec_error(error, url=url, path=key, credentials=self._credentials)
             self._give_back(filesystem, broken=isinstance(told, TransientError))
@@ -102,7 +112,7 @@ class Connection:
 
     def _ask(self, filesystem: Any, method: str, path: str, arguments: dict[str, Any]) -> Any:
         if not _is_async(filesystem):
-            return getattr(filesystem, method)(path, **arguments)
+            return _within(self._timeout, partial(getattr(filesystem, method), path, **arguments))
         from fsspec.asyn import sync
 
         coroutine = getattr(filesystem, f"_{method}")
@@ -135,6 +145,10 @@ class Connection:
         else:
             self._free.put(filesystem)
 
+    def _free_again(self, filesystem: Any, free: LifoQueue[Any], _: Future[Any]) -> None:
+        if filesystem is not self._shared:
+            free.put(filesystem)
+
     @property
     def _most(self) -> int:
         return _MOST if self._own is None else 1
@@ -145,7 +159,8 @@ class Connection:
         if self._own is not None:
             filesystem, root = self._own, self._own._strip_protocol(self._own_path())
         else:
-            filesystem, root = url_to_fs(self._url, **self._storage_options())
+            make = partial(url_to_fs, self._url, **self._storage_options())
+            filesystem, root = _within(self._timeout, make)
         root = completed(root) if is_http(root) else root
         self._base = root if root == "" or root.endswith("/") else f"{root}/"
         self._made += 1
@@ -184,6 +199,32 @@ class Connection:
                     f"fsspec knows no protocol {protocol!r}: for a filesystem of your own pass "
                     f"credentials={{{FILESYSTEM!r}: filesystem}}"
                 ) from None
+
+
+class _LeftError(TimeoutError):
+    """A call took too long, and goes on by itself."""
+
+    def __init__(self, call: Future[Any]) -> None:
+        super().__init__()
+        self.call = call
+
+
+def _within(seconds: float, call: Callable[[], Any]) -> Any:
+    """The result of a call that is left behind after so many seconds."""
+    result: Future[Any] = Future()
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            result.set_result(call())
+        except BaseException as error:  # raised where it is waited for
+            result.set_exception(error)
+        ended.set()
+
+    threading.Thread(target=run, name="tfstream-fsspec", daemon=True).start()
+    if not ended.wait(seconds):
+        raise _LeftError(result)
+    return result.result()
 
 
 def protocols(url: str) -> list[str]:
