@@ -66,7 +66,7 @@ def blocks(page: Path, info: str = "") -> list[Block]:
     source = text_of(page)
     found = list(FENCE.finditer(source))
     result = []
-    for match, after in zip(found, [*found[1:], None], strict=True):
+    for match, after in zip(found, [*found[1:], None], strict=False):
         told = after and after["info"] == "text" and not source[match.end() : after.start()].strip()
         expected = after["text"] if after and told else None
         line = source.count("\n", 0, match.start("text"))
