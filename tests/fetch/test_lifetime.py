@@ -141,12 +141,10 @@ how, place, ending = sys.argv[1:]
 
 class Filesystem(MemoryFileSystem):
     cachable = False
-    reads = 0
     hanging = threading.Event()
 
     def cat_file(self, path, **options):
-        Filesystem.reads += 1
-        if how == "hang" and self.reads > 48:
+        if how == "hang" and int(path[-7:-4]) >= 148:  # past what the first call of the op reads
             self.hanging.set()
             threading.Event().wait()
         if how == "slow":
@@ -154,12 +152,14 @@ class Filesystem(MemoryFileSystem):
         return super().cat_file(path, **options)
 
 files = Filesystem(skip_instance_cache=True)
-for number in range(400):
-    files.pipe(f"/data/{number % 2}/{number}.bmp", encode(noise(8, 8, seed=number), "BMP"))
+for number in range(100, 500):
+    image = encode(noise(8, 8, seed=number), "BMP")
+    files.pipe(f"/data/{number // 300}/{number}.bmp", image)
 data = tfstream.from_url(
     "mine://data",
     image_size=(8, 8),
     batch_size=4,
+    shuffle=False,
     credentials={"filesystem": files},
     options=tfstream.ReadOptions(read_timeout=3600 if place != "local" else 0.5, attempts=1),
     verbose=False,
