@@ -53,6 +53,8 @@ def build(
     dataset = epochs_of(spec, epochs).flat_map(lambda n: positions_of(spec, count, chunk, n))
     calls = min(max(2, math.ceil(2 * options.max_in_flight / chunk)), _CALLS)
     dataset = dataset.map(_fetch(spec, records, address), num_parallel_calls=calls)
+    if epochs == 0:
+        dataset = _with_threads(dataset, calls)
     dataset = _decoded(spec, address, dataset)
     if steps is not None:
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(steps))
@@ -152,14 +154,29 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _with_threads(dataset: tf.data.Dataset, calls: int) -> tf.data.Dataset:
+    """
+    Threads of its own for what waits for the network, and for nothing after it.
+
+    As an option they would be the whole dataset's. Measured on two cores: decoding on all of
+    them costs 4 % more CPU, and 70 MB of memory that each thread's allocator keeps.
+    """
+    variant = tf.raw_ops.PrivateThreadPoolDataset(
+        input_dataset=tf.data.experimental.to_variant(dataset),
+        num_threads=calls + 1,
+        output_types=tf.nest.flatten(tf.compat.v1.data.get_output_types(dataset)),
+        output_shapes=tf.nest.flatten(tf.compat.v1.data.get_output_shapes(dataset)),
+    )
+    return tf.data.experimental.from_variant(variant, dataset.element_spec)
+
+
 def _options(calls: int, epochs: int | None) -> tf.data.Options:
     options = tf.data.Options()
-    options.threading.private_threadpool_size = (
-        calls + 8
-    )  # calls wait: they need threads of their own
-    # 2 KB instead of all buffers; but then TensorFlow warns about each `tf.random` op in a
-    # user's map, for every batch, so only where there is something to resume
-    options.experimental_symbolic_checkpoint = epochs != 0
+    if epochs != 0:
+        # 2 KB instead of all buffers; but then TensorFlow warns about each `tf.random` op in a
+        # user's map, for every batch, so only where there is something to resume
+        options.experimental_symbolic_checkpoint = True
+        options.threading.private_threadpool_size = calls + 8  # `_with_threads` cannot be saved so
     options.experimental_external_state_policy = tf.data.experimental.ExternalStatePolicy.IGNORE
     auto_shard = tf.data.experimental.AutoShardPolicy
     options.experimental_distribute.auto_shard_policy = auto_shard.DATA
