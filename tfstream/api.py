@@ -120,13 +120,13 @@ def from_url(
 
     ```python
     tfstream.from_url("lakefs://photos/main/train/**")
-    tfstream.from_url("s3://photos/train/**")       # also gs://bucket/… and az://container/…
+    tfstream.from_url("s3://photos/train/**")       # gs://bucket/…, az://container@account/…
     tfstream.from_url("/data/train")                # a folder, or file:///data/train
     tfstream.from_url("memory://photos")            # anything that fsspec knows
     ```
 
     Args:
-        url: Taken literally: nothing in it is percent-decoded.
+        url: Taken literally: nothing in it is percent-decoded, but in https:// ones.
         endpoint: The server, for sources that have one.
         **common: See `tfstream.Arguments`. For fsspec URLs, `credentials` are the
             filesystem's own options, or `{"filesystem": fs}` for one of your own.

@@ -7,7 +7,12 @@ import logging
 
 import pytest
 
-from tfstream.errors import AccessDeniedError, ObjectNotFoundError, RetriesExhaustedError
+from tfstream.errors import (
+    AccessDeniedError,
+    ObjectChangedError,
+    ObjectNotFoundError,
+    RetriesExhaustedError,
+)
 from tfstream.fetch.listing import listing_of
 from tfstream.sources.base import ObjectInfo, Page
 
@@ -209,3 +214,14 @@ def test_a_listing_that_breaks_off(files, error, expected):
     files.meets = meets
     with pytest.raises(expected):
         listed(files.reading())
+
+
+def test_pages_that_overlap(files):
+    """An object that comes on two pages is one; if it was replaced between them, an error."""
+    one, two = ObjectInfo("cat/1.jpg", 3, "x"), ObjectInfo("cat/2.jpg", 3, "y")
+    reading = files.reading()
+    reading.store = Fixed([one, two], [two])
+    assert [one, two] == listed(reading).objects
+    reading.store = Fixed([one, two], [two._replace(token="z")])
+    with pytest.raises(ObjectChangedError, match=r"changed while it was listed: .*cat/2\.jpg"):
+        listed(reading)

@@ -11,8 +11,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from tfstream.errors import ObjectNotFoundError
+from tfstream.errors import ObjectChangedError, ObjectNotFoundError
 from tfstream.fetch.retry import retrying
 from tfstream.fetch.stats import Counts
 from tfstream.options import ReadOptions
@@ -91,12 +92,26 @@ def listing_of(
         for info in page:
             chosen.add(info, listing)
     listing.objects.sort(key=lambda info: info.path.encode("utf-8", "surrogateescape"))
+    listing.objects = _once(listing.objects, source)
     if not listing.objects:
         raise ObjectNotFoundError(_nothing(source, store, listing), path=source.pattern)
     counts.leave_out(listing.left_out)
     if listing.left_out:
         _say(source, listing)
     return listing
+
+
+def _once(objects: Sequence[ObjectInfo], source: Source) -> list[ObjectInfo]:
+    """Each key once: pages may overlap, where a store cannot begin after a given key."""
+    found = [each for before, each in pairwise((None, *objects)) if each != before]
+    for before, each in pairwise(found):
+        if before.path == each.path:
+            raise ObjectChangedError(
+                f"changed while it was listed: {source.url(each.path)}: make the dataset again "
+                "when nobody writes there, or from a commit",
+                path=each.path,
+            )
+    return found
 
 
 class _Choice:
