@@ -103,7 +103,7 @@ def listing_of(
 
 def _once(objects: Sequence[ObjectInfo], source: Source) -> list[ObjectInfo]:
     """Each key once: pages may overlap, where a store cannot begin after a given key."""
-    found = [each for before, each in pairwise((None, *objects)) if each != before]
+    found = [*objects[:1], *(each for before, each in pairwise(objects) if each != before)]
     for before, each in pairwise(found):
         if before.path == each.path:
             raise ObjectChangedError(
