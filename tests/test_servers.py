@@ -85,9 +85,10 @@ def test_s3_client_ignores_the_environment(s3_server, s3_bucket, monkeypatch, tm
 def test_no_server_outlives_its_process(sent, tmp_path):
     """However the process ends, the program that it started ends too."""
     script = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from servers.process import Child
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 command = ["sh", "-c", "echo $$; exec sleep 600"]
 child = Child(command, log=Path(sys.argv[1]), environment=os.environ)
 while not (text := child.log.read_text()).endswith("\\n"):

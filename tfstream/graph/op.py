@@ -8,6 +8,7 @@ process that imported this file.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -65,14 +66,17 @@ def call(token: str, inputs: Sequence[Any], dtypes: Sequence[tf.DType]) -> list[
 
 
 def translated(error: tf.errors.OpError) -> Exception:
-    """The error of ours that `error` carries as text, or `error` itself."""
-    for line in str(error.message).splitlines():
-        for name in _NAMES:
-            at = line.find(f"{name}: ")
-            if at >= 0 and (at == 0 or not line[at - 1].isalnum()):
-                return _found(name, line[at + len(name) + 2 :])
-    plain: Exception = error
-    return plain
+    """
+    The error of ours that `error` carries as text, or `error` itself.
+
+    Ours begins with its class, and TensorFlow's own words before it have none: the first
+    name is it, whatever names the key and the cause may hold.
+    """
+    found = _NAMED.search(str(error.message))
+    if found is None:
+        plain: Exception = error
+        return plain
+    return _found(found["name"], found["text"])
 
 
 def _keep(error: TfstreamError) -> None:
@@ -109,12 +113,12 @@ def _key(name: str, text: str) -> str:
     return f"{name}: {first}"
 
 
-_NAMES = sorted(
-    (
+_NAMED = re.compile(
+    r"(?<![^\W_])(?P<name>"
+    + "|".join(
         name
         for name, each in vars(errors).items()
         if isinstance(each, type) and issubclass(each, TfstreamError)
-    ),
-    key=len,
-    reverse=True,
+    )
+    + r"): (?P<text>.*)"
 )
