@@ -21,7 +21,7 @@ $(VENV)/installed: pyproject.toml
 	$(PY) -m pip install --editable '.[$(TENSORFLOW),s3,dev]'
 	@touch $@
 
-servers: setup  ## get the lakeFS server, if this machine has none (3 to 5 minutes, once)
+servers: setup  ## get the lakeFS server, if this machine has none (3 to 6 minutes, once)
 	$(PY) -m servers.lakefs
 
 demo: setup  ## train on images streamed from a lakeFS server; STORE=s3: from an S3 server, STORE=lakefs: never from S3
@@ -44,8 +44,8 @@ bench: setup  ## measure the speed against other ways to read; ARGS='--help' for
 	$(PY) -m benchmarks $(ARGS)
 
 clean:  ## remove the demo's state and what tools left; keeps .venv and the installed servers
-	rm -rf .tfstream .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .tfstream .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist *.egg-info
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean  ## clean, and remove .venv too
-	rm -rf $(VENV) *.egg-info
+	rm -rf $(VENV)

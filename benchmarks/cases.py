@@ -28,7 +28,7 @@ class Case:
     Attributes:
         experiment: The table that it belongs to.
         contender: Its name in `CONTENDERS`.
-        photos: `26kB` or `90kB`.
+        photos: A set of `benchmarks.data`.
         delay: Seconds, of every response; 0 asks the server directly. For the disk: 0.
         pinned: The client on one core, the servers on another.
         seconds: To read on after the warm-up.

@@ -1,10 +1,12 @@
 """
-The two sets of photographs, as class folders of JPEGs under the state folder.
+The sets of photographs, as class folders of JPEGs under the state folder.
 
     26kB  the 713 clothing photographs, as they are (without them: made ones, and it says so)
     90kB  2,000 of 192,000 pixels made from them by scaling up, 85 to 90 kB on average
+    12MP  64 of 3,000 x 4,000 pixels made from them, as a phone takes them
+    CMYK  400 of the second set's, as CMYK JPEGs: Pillow has to decode those
 
-Both are made once; the file `about.json` in a set's folder says that it is complete.
+Each is made once; the file `about.json` in a set's folder says that it is complete.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from rich.progress import track
 
 from benchmarks.paths import PROJECT_ROOT, STATE
 
+SETS = ("26kB", "90kB", "12MP", "CMYK")
 LARGE_COUNT = 2000
+HUGE_COUNT, HUGE_SIZE = 64, (3000, 4000)
+CMYK_COUNT = 400
 LARGE_PIXELS = 192_000
 LARGE_BYTES = 87_500  # the middle of 85 to 90 kB
 MADE_COUNT = 713
@@ -37,7 +42,7 @@ class PhotoSet:
     One set on this disk.
 
     Attributes:
-        name: `26kB` or `90kB`, also its prefix in the stores.
+        name: One of `SETS`, also its prefix in the stores.
         folder: Has one folder a class.
         count: Photographs.
         mean_bytes: Of one file.
@@ -56,14 +61,15 @@ class PhotoSet:
 
 
 def photo_set(name: str) -> PhotoSet:
-    """The set `26kB` or `90kB`, which is made first where it is missing."""
+    """One of `SETS`, which is made first where it is missing."""
     folder = STATE / "photographs" / name
     about = folder / "about.json"
     source = photographs()
     real = source is not None
     if not about.exists() or json.loads(about.read_text())["real"] != real:
         shutil.rmtree(folder, ignore_errors=True)
-        write = {"26kB": _write_small, "90kB": _write_large}[name]
+        writers = (_write_small, _write_large, _write_huge, _write_cmyk)
+        write = dict(zip(SETS, writers, strict=True))[name]
         sizes = [len(data) for data in write(folder, source)]
         made = PhotoSet(
             name=name,
@@ -96,6 +102,21 @@ def _write_large(folder: Path, source: Path | None) -> Iterator[bytes]:
         variant = number // len(originals)
         target = folder / kind / f"{name}-{variant}.jpg"
         yield _write(target, _encode(_scaled(data, variant), quality))
+
+
+def _write_huge(folder: Path, source: Path | None) -> Iterator[bytes]:
+    originals = list(_originals(source))[:: MADE_COUNT // HUGE_COUNT][:HUGE_COUNT]
+    for kind, name, data in track(originals, "12MP photographs"):
+        with Image.open(io.BytesIO(data)) as original:
+            picture = original.convert("RGB").resize(HUGE_SIZE, Image.Resampling.BICUBIC)
+        yield _write(folder / kind / f"{name}.jpg", _encode(picture.filter(SHARPEN), 90))
+
+
+def _write_cmyk(folder: Path, source: Path | None) -> Iterator[bytes]:
+    originals = list(_originals(source))[:CMYK_COUNT]
+    for kind, name, data in track(originals, "CMYK photographs"):
+        picture = _scaled(data, 0).convert("CMYK")
+        yield _write(folder / kind / f"{name}.jpg", _encode(picture, 90))
 
 
 def _write(path: Path, data: bytes) -> bytes:

@@ -67,6 +67,20 @@ def _memory(name: str) -> Iterator[Case]:
     yield Case(experiment=name, contender="fit-tfstream-s3", photos="90kB", delay=0.03)
 
 
+def _large(name: str) -> Iterator[Case]:
+    for contender in LOCAL, "keras", "tfstream-folder", "tfstream-folder-scaled":
+        yield Case(experiment=name, contender=contender, photos="12MP")
+
+
+def _pillow(name: str) -> Iterator[Case]:
+    for contender in "pillow-threads", "tfstream-folder":
+        yield Case(experiment=name, contender=contender, photos="CMYK")
+
+
+def _look(name: str) -> Iterator[Case]:
+    yield Case(experiment=name, contender="header-look", photos="90kB")
+
+
 def _manifest(name: str) -> Iterator[Case]:
     yield Case(experiment=name, contender="load-manifest", photos="90kB")
 
@@ -87,5 +101,8 @@ EXPERIMENTS = {
     "fetch": Experiment(title="Fetching alone, at 30 ms with 64 requests in flight", cases=_fetch),
     "first-batch": Experiment(title="The first batch", cases=_first_batch),
     "memory": Experiment(title="Memory over ten epochs of `model.fit`", cases=_memory),
+    "large": Experiment(title="Photographs of 12 megapixels", cases=_large),
+    "pillow": Experiment(title="What only Pillow decodes", cases=_pillow),
+    "look": Experiment(title="The look at each header", cases=_look),
     "manifest": Experiment(title="A manifest of 1,000,000 keys", cases=_manifest),
 }

@@ -8,10 +8,12 @@ from statistics import median
 from benchmarks.cases import Run
 from benchmarks.contenders import LOCAL
 from benchmarks.experiments import FAR, OURS
-from benchmarks.report import Number, Result, cpu, rate, round_trips, table
+from benchmarks.report import Number, Result, cpu, look_share, rate, round_trips, table
 
 BUDGET_MB = 256  # tfstream.ReadOptions().budget_bytes
 FLAT_MB = 20  # the same on local disk grows by a few, from one run to the next
+FOLDER, SCALED = "tfstream-folder", "tfstream-folder-scaled"
+PILLOW = "pillow-threads"
 CLEVER = ("generator-s3fs-cat", "grain-obstore", "webdataset", "litdata-chunks", "litdata-raw")
 
 
@@ -55,6 +57,13 @@ def _all(runs: Sequence[Run]) -> Iterator[tuple[str, float | None, float | None,
     growth = _median(fit, lambda result: result["epochs_mb"][-1] - result["epochs_mb"][1])
     yield "model.fit, ten epochs: peak MB", None, BUDGET_MB + 150, peak
     yield "model.fit, ten epochs: MB grown from epoch 2 to 10", None, FLAT_MB, growth
+    large = {name: _of(runs, "large", name, photos="12MP") for name in ("keras", SCALED)}
+    value = _ratio(large[SCALED], large["keras"], rate)
+    yield "12 megapixels, scaled decoding: images/s over Keras'", 1.5, None, value
+    pillow, mine = (_of(runs, "pillow", name, photos="CMYK") for name in (PILLOW, FOLDER))
+    yield "what only Pillow decodes: images/s over Pillow's", 0.8, None, _ratio(mine, pillow, rate)
+    look = _median(_of(runs, "look", "header-look"), look_share)
+    yield "the look at a header over its decoding", None, 0.03, look
     manifest = _of(runs, "manifest", "load-manifest")
     resident = _median(manifest, lambda result: result["resident_mb"])
     seconds = _median(manifest, lambda result: result["load_seconds"])
@@ -62,8 +71,10 @@ def _all(runs: Sequence[Run]) -> Iterator[tuple[str, float | None, float | None,
     yield "1,000,000 keys: seconds to load", None, 2, seconds
 
 
-def _of(runs: Sequence[Run], experiment: str, contender: str, delay: float = 0.0) -> list[Run]:
-    wanted = (experiment, contender, "90kB", delay)
+def _of(
+    runs: Sequence[Run], experiment: str, contender: str, delay: float = 0.0, photos: str = "90kB"
+) -> list[Run]:
+    wanted = (experiment, contender, photos, delay)
     return [
         run
         for run in runs

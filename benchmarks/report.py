@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.cases import Case, Run
 from benchmarks.contenders import CONTENDERS, LOCAL
+from benchmarks.data import SETS
 from benchmarks.experiments import EXPERIMENTS, FAR
 
 Result = dict[str, Any]
@@ -25,7 +26,7 @@ def tables(runs: Sequence[Run]) -> str:
     """All experiments that were run, one table for each set of photographs."""
     parts = []
     for name, experiment in EXPERIMENTS.items():
-        for photos in "26kB", "90kB":
+        for photos in SETS:
             mine = [run for run in runs if (run.case.experiment, run.case.photos) == (name, photos)]
             if mine:
                 parts += [f"## {experiment.title} ({photos})", table(LAYOUTS[name](mine))]
@@ -188,6 +189,31 @@ def _manifests(runs: Sequence[Run]) -> Rows:
     return rows
 
 
+def _pillows(runs: Sequence[Run]) -> Rows:
+    rows = [["", "images/s", "of Pillow's", "CPU s per 1,000", "memory, MB"]]
+    cases = _cases(runs)
+    base = next((mine for case, mine in cases.items() if case.contender == "pillow-threads"), [])
+    for case, mine in cases.items():
+        row = [_title(case, mine), _numbers(mine, rate, 0), _ratios(mine, base, rate)]
+        row.append(_numbers(mine, cpu, 2))
+        rows.append([*row, _numbers(mine, lambda result: result["memory_mb"], 0)])
+    return rows
+
+
+def _looks(runs: Sequence[Run]) -> Rows:
+    rows = [["look, us", "decode, us", "look of decode"]]
+    look, decode = (
+        _numbers(runs, lambda result, name=name: result[name], 1)  # type: ignore[misc]
+        for name in ("look_us", "decode_us")
+    )
+    return [*rows, [look, decode, _numbers(runs, look_share, 4)]]
+
+
+def look_share(result: Result) -> float:
+    """The look at a header over the decoding of the same photograph."""
+    return float(result["look_us"] / result["decode_us"])
+
+
 LAYOUTS: dict[str, Callable[[Sequence[Run]], Rows]] = {
     "pinned": _compared,
     "peers": _compared,
@@ -195,5 +221,8 @@ LAYOUTS: dict[str, Callable[[Sequence[Run]], Rows]] = {
     "fetch": _fetched,
     "first-batch": _first_batches,
     "memory": _fits,
+    "large": _compared,
+    "pillow": _pillows,
+    "look": _looks,
     "manifest": _manifests,
 }

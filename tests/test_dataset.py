@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ import tensorflow as tf
 from PIL import Image
 
 import tfstream
+from tfstream.errors import NotPortableError
 from tfstream.fetch import handles
 from tfstream.spec import Position, Shard
 from tfstream.testing.images import encode, noise
@@ -101,7 +104,7 @@ def test_epochs_without_number_do_not_end(folder):
 @pytest.mark.parametrize("n", [0, -1])
 def test_epochs_are_at_least_one(folder, n):
     """Anything else is an error."""
-    with pytest.raises(ValueError, match=f"at least 1, got {n}"):
+    with pytest.raises(ValueError, match=f"of at least 1. Received: n={n}"):
         streamed(folder).epochs(n)
 
 
@@ -378,3 +381,43 @@ def test_load_notices_that_the_data_changed(tmp_path):
     (tmp_path / "b" / "2.png").write_bytes(png())
     with pytest.raises(tfstream.ObjectChangedError, match="are not those that were pinned"):
         tfstream.load(text)
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.deepcopy])
+def test_a_dataset_does_not_travel(folder, copied):
+    """Pickling or copying a dataset says what travels instead."""
+    with pytest.raises(NotPortableError, match=r"dataset\.spec"):
+        copied(streamed(folder))
+
+
+def test_made_outside_and_used_inside(folder):
+    """In a tf.function a dataset may be iterated; to make one there is an error that says so."""
+    dataset = streamed(folder)
+
+    @tf.function
+    def total():
+        return dataset.reduce(0.0, lambda found, batch: found + tf.reduce_sum(batch[0]))
+
+    assert sum(range(10)) * 8 * 8 * 3 == total().numpy()
+
+    @tf.function(autograph=False)
+    def made():
+        return dataset.at(step=1)
+
+    with pytest.raises(RuntimeError, match=r"outside of tf\.function"):
+        made()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda d: d.at(epoch=0.5),
+        lambda d: d.at(step=-1),
+        lambda d: d.epochs(1.5),
+        lambda d: d.epochs(0),
+    ],
+)
+def test_whole_numbers(folder, call):
+    """Epochs and steps are whole numbers, and no others are rounded."""
+    with pytest.raises(ValueError, match="must be an integer of at least"):
+        call(streamed(folder))

@@ -21,6 +21,7 @@ DESIGN = ERRORS | {
     "load",
     *(f"{store}Source" for store in ("Azure", "Fsspec", "GCS", "LakeFS", "Local", "S3")),
     *("FileReader", "IdxReader", "ImageDecoder", "RawDecoder", "DirectoryLabels"),
+    "ImageLabels",
     *(f"register_{kind}" for kind in ("decoder", "labels", "reader", "source")),
 }
 """What the design promises, as far as it is built."""

@@ -299,7 +299,7 @@ def test_an_empty_class_is_an_error(folder, tmp_path):
     os.symlink(folder / "ant", tmp_path / "ant")
     os.symlink(folder / "bee", tmp_path / "bee")
     (tmp_path / "yak").mkdir()
-    with pytest.raises(ValueError, match=r"the class folder 'yak' below .* is empty"):
+    with pytest.raises(ValueError, match=r"the class folder 'yak' is empty"):
         tfstream.from_url(tmp_path, verbose=False)
     assert_same(*both(tmp_path, class_names=["ant", "bee"]))
 
@@ -320,5 +320,5 @@ def test_a_tiny_split_keeps_all_for_training(folder):
     split = {"validation_split": 0.05, "verbose": False}
     training = tfstream.from_url(folder, subset="training", **split)
     assert len(training.file_paths) == 13
-    with pytest.raises(ValueError, match="nothing to read: 0 records, subset='validation'"):
+    with pytest.raises(ValueError, match=r"leaves nothing to read for validation: 0\.05 of 13"):
         tfstream.from_url(folder, subset="validation", **split)

@@ -12,16 +12,19 @@ import tfstream
 ROOT = Path(tfstream.__file__).parent
 
 LAYERS = (
-    {"errors", "options", "registry"},
+    {"checks", "errors", "options", "registry"},
     {"sources", "readers", "labels", "decoders"},
+    {"urls"},
     {"jsonable"},
     {"spec"},
     {"fetch"},
     {"graph"},
-    {"arguments", "dataset"},
+    {"arguments"},
+    {"dataset"},
     {"describe"},
     {"api"},
     {"keras", "flyte", "cli"},
+    {"__main__"},
 )
 """Each may import from those above it in this table and from its own folder, nothing else."""
 
@@ -29,7 +32,7 @@ TENSORFLOW = {"graph", "dataset", "keras"}
 """Rooms that make no sense without TensorFlow, loaded when it is needed: they may import it."""
 
 HEAVY = {"PIL", "aiohttp", "boto3", "botocore", "fsspec", "keras", "obstore", "tensorflow"}
-HEAVY |= {"urllib3", "yaml"}
+HEAVY |= {"rich", "urllib3", "yaml"}
 
 NEVER = {"from_generator", "numpy_function", "py_function"}
 

@@ -43,11 +43,16 @@ def fake_go(tmp_path, monkeypatch):
                  mkdir -p "$(dirname "$2")"
                  printf '#!/bin/sh\\necho "GOFLAGS=%s GOTOOLCHAIN=%s"\\n' \\
                      "$GOFLAGS" "$GOTOOLCHAIN" > "$2"
+                 for each in "$GOPATH" "$GOMODCACHE" "$GOCACHE"; do
+                     mkdir -p "$each"; echo "$each" >> "$0.caches"
+                 done
                  chmod +x "$2" ;;
         esac"""
     go = program(tmp_path / "path" / "go", script)
     set_path(monkeypatch, go.parent)
     monkeypatch.setenv("GOFLAGS", "-mod=vendor")
+    for name in ("GOPATH", "GOMODCACHE", "GOCACHE"):
+        monkeypatch.setenv(name, str(tmp_path / "mine"))
     return go
 
 
@@ -71,10 +76,21 @@ def test_lakefs_is_built_once_with_flags_of_its_own(fake_go, tmp_path, capfd):
     """The machine's Go builds it, untouched by the user's GOFLAGS, and only the first time."""
     built = [find_or_install(progress=True, cache=tmp_path / "cache") for _ in range(2)]
     assert built[0] == built[1]
-    assert b"GOFLAGS= GOTOOLCHAIN=local\n" == subprocess.check_output([built[0]])
+    assert b"GOFLAGS=-modcacherw GOTOOLCHAIN=local\n" == subprocess.check_output([built[0]])
     assert "run\n" == fake_go.with_name("go.runs").read_text()
     assert "building it once" in capfd.readouterr().err
     assert ["lakefs", "lakefs.lock"] == sorted(each.name for each in built[0].parent.iterdir())
+
+
+def test_gos_caches_are_of_the_build_alone(fake_go, tmp_path):
+    """What Go downloads and compiles is beside the program, and removed when it is built."""
+    find_or_install(cache=tmp_path / "cache")
+    caches = [Path(line) for line in fake_go.with_name("go.caches").read_text().splitlines()]
+    assert 3 == len(set(caches))
+    for cache in caches:
+        assert cache.is_relative_to(tmp_path / "cache")
+        assert not cache.exists()
+    assert not (tmp_path / "mine").exists()
 
 
 def test_two_processes_build_it_once(fake_go, tmp_path):

@@ -83,8 +83,15 @@ labelled = st.one_of(
     st.fixed_dictionaries(
         {
             "labels": labels,
-            "label_mode": st.sampled_from(["int", "categorical", "binary"]),
+            "label_mode": st.just("int"),
             "class_names": st.none() | st.lists(text, max_size=3).map(tuple),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "labels": labels,
+            "label_mode": st.sampled_from(["categorical", "binary"]),
+            "class_names": st.lists(text, min_size=2, max_size=2).map(tuple),
         }
     ),
 )
@@ -120,10 +127,20 @@ shards = st.integers(1, 9).flatmap(
         remainder=st.sampled_from(["uneven", "drop", "pad"]),
     )
 )
+policies = st.one_of(
+    st.fixed_dictionaries({"on_error": st.sampled_from(["raise", "skip", "substitute"])}),
+    st.fixed_dictionaries(
+        {
+            "on_error": st.sampled_from(["skip", "substitute"]),
+            "max_errors": st.integers(min_value=1) | st.floats(0.001, 0.999),
+        }
+    ),
+)
 positions = st.builds(Position, epoch=st.integers(0, 2**31 - 1), record=st.integers(min_value=0))
 specs = st.builds(
-    lambda given_labels, **rest: DatasetSpec(**given_labels, **rest),
+    lambda given_labels, policy, **rest: DatasetSpec(**given_labels, **policy, **rest),
     labelled,
+    policies,
     source=sources,
     decoder=decoders,
     manifest=st.none() | text,
@@ -193,12 +210,14 @@ def test_a_spec_of_version_1_can_be_read_for_ever():
         },
         {"shard": Shard(num_shards=4, index=1)},
         {"start": Position(epoch=3, record=64)},
+        {"on_error": "skip", "max_errors": 7},
     ],
 )
 def test_the_digest_ignores_where_and_who(changes):
-    """Endpoint, ref, shard and start say nothing about what the data is."""
-    assert SPEC.replace(**changes).digest == SPEC.digest
-    assert SPEC.replace(**changes) != SPEC
+    """Endpoint, ref, shard, start and max_errors say nothing about what the data is."""
+    policy = changes.get("on_error", "raise")
+    assert SPEC.replace(**changes).digest == SPEC.replace(on_error=policy).digest
+    assert SPEC.replace(**changes) != SPEC.replace(on_error=policy)
 
 
 def test_the_digest_ignores_endpoint_and_region():
@@ -236,6 +255,8 @@ def test_the_digest_ignores_endpoint_and_region():
         {"data_format": "channels_first"},
         {"dtype": "float16"},
         {"batch_size": None},
+        {"on_error": "skip"},
+        {"on_error": "substitute"},
         {"order": Order(seed=8, validation_split=0.1, subset="training")},
         {"order": Order(seed=7, validation_split=0.1, subset="validation")},
     ],
@@ -281,6 +302,13 @@ def changed(**changes: Any) -> str:
         (changed(order__validation_split=7), "$.order.validation_split", "between 0 and 1"),
         (changed(order=[]), "$.order", "expected an object, got []"),
         (changed(batch_size=0), "$.batch_size", "must be positive"),
+        (changed(on_error="ignore"), "$.on_error", "expected one of 'raise', 'skip', 'substitute'"),
+        (changed(on_error=None), "$.on_error", "expected one of"),
+        (changed(max_errors=1), "$.max_errors", "goes with on_error skip or substitute"),
+        (changed(on_error="skip", max_errors=0), "$.max_errors", "an integer of at least 1 or"),
+        (changed(on_error="skip", max_errors=1.0), "$.max_errors", "a fraction between 0 and 1"),
+        (changed(on_error="skip", max_errors=True), "$.max_errors", "expected an integer"),
+        (changed(on_error="skip", max_errors="1"), "$.max_errors", "got '1'"),
         (changed(class_names="dress"), "$.class_names", "expected a list, got 'dress'"),
         (changed(class_names=["a", 1]), "$.class_names[1]", "expected a string, got 1"),
         (changed(resize__image_size=[224]), "$.resize.image_size", "expected 2 values, got 1"),
@@ -292,6 +320,8 @@ def changed(**changes: Any) -> str:
         (changed(source__name=...), "$.source", "no source is called None"),
         (changed(decoder__name="file"), "$.decoder", "no decoder is called 'file'"),
         (changed(label_mode=None), "$.label_mode", "go together"),
+        (changed(label_mode="categorical", class_names=None), "$.class_names", "need class_names"),
+        (changed(label_mode="binary", class_names=["a"]), "$.class_names", "of 2 classes, not 1"),
         (changed(shard={"num_shards": 2, "index": 2}), "$.shard", "below num_shards = 2"),
         (changed(start={"epoch": -1}), "$.start", "at least 0"),
     ],
@@ -395,4 +425,4 @@ def test_specs_cannot_be_changed():
     assert hash(SPEC.replace()) == hash(SPEC)
 
 
-DIGEST = "sha256:8da82f9d6c5152efa839f5dad7741c913bc91144011bcda3bff46458bd422d01"
+DIGEST = "sha256:d6fd8317d0b1526ad227355c2b9062e7549c3dff3b1f000b5a517599da1727bd"

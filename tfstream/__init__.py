@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from tfstream.fetch.stats import Stats
     from tfstream.labels.directory import DirectoryLabels
+    from tfstream.labels.images import ImageLabels
     from tfstream.options import ReadOptions
     from tfstream.readers.file import FileReader
     from tfstream.readers.idx import IdxReader
@@ -73,6 +74,7 @@ __all__ = [
     "GCSSource",
     "IdxReader",
     "ImageDecoder",
+    "ImageLabels",
     "LakeFSSource",
     "LocalSource",
     "MissingDependencyError",
@@ -113,6 +115,7 @@ _MODULES = {
     " RetriesExhaustedError ShardError SourceError SpecError TfstreamError",
     "fetch.stats": "Stats",
     "labels.directory": "DirectoryLabels",
+    "labels.images": "ImageLabels",
     "options": "ReadOptions",
     "readers.file": "FileReader",
     "readers.idx": "IdxReader",

@@ -9,17 +9,21 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from tfstream.arguments import Arguments, Common
-from tfstream.describe import position_of, shard_of, specs_of, wanted_of
+from tfstream.arguments import Arguments, Common, position_of
+from tfstream.describe import shard_of, specs_of, wanted_of
 from tfstream.errors import SpecError
 from tfstream.fetch.opening import Pinned, notices, opened, pinned
 from tfstream.fetch.stream import Stream
+from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
 from tfstream.sources.base import Credentials, Source
 from tfstream.spec import DatasetSpec, Position, subset_of
+from tfstream.urls import at_endpoint, source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -133,7 +137,7 @@ def from_url(
     """
     follow_links = bool(common.get("follow_links", False))
     source = source_of(os.fspath(url), follow_links=follow_links)
-    dataset: StreamDataset = _made(_at_endpoint(source, endpoint), common)
+    dataset: StreamDataset = _made(at_endpoint(source, endpoint), common)
     return dataset
 
 
@@ -180,76 +184,43 @@ def load(
         spec = spec.replace(shard=shard_of(num_shards, shard_index, remainder))
     if position is not None:
         spec = spec.replace(start=position_of(position))
-    opening = spec.replace(source=_at_endpoint(spec.source, endpoint))
+    opening = spec.replace(source=at_endpoint(spec.source, endpoint))
     return StreamDataset(opened(opening, credentials, options or ReadOptions()))
 
 
-def source_of(url: str, *, follow_links: bool = False) -> Source:
-    """
-    The description of where a URL or path points. Nothing is looked at but the local disk.
-
-    Errors:
-        ValueError: which part is missing.
-        SpecError: no such kind of URL.
-    """
-    scheme, separator, rest = url.partition("://")
-    if not separator or (scheme.lower() == "file" and "::" not in url):
-        from tfstream.sources.local import local_source
-
-        return local_source(rest if separator else url, follow_links=follow_links)
-    make = _SCHEMES.get(scheme.lower()) if "::" not in url else None
-    if make is not None:
-        return make(url)
-    from tfstream.sources.fsspec import fsspec_source
-
-    return fsspec_source(url)
+def _known(common: Mapping[str, Any]) -> None:
+    """Errors: TypeError about an argument that is none, with the nearest that is."""
+    names = [each.name for each in fields(Arguments)]
+    for name in common:
+        if name not in names:
+            raise TypeError(f"unexpected keyword argument {name!r}{_hint(name, names)}")
 
 
-def _lakefs(url: str) -> Source:
-    from tfstream.sources.lakefs import LakeFSSource, parse_lakefs_url
-
-    repository, ref, pattern = parse_lakefs_url(url)
-    return LakeFSSource(repository=repository, ref=ref, pattern=pattern)
-
-
-def _s3(url: str) -> Source:
-    from tfstream.sources.s3 import S3Source, parse_s3_url
-
-    bucket, pattern = parse_s3_url(url)
-    return S3Source(bucket=bucket, pattern=pattern)
+def _hint(name: str, names: list[str]) -> str:
+    if name == "format":  # Keras has it, for PyTorch's loaders
+        return ": the result is always a tf.data.Dataset"
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near else ": tfstream.Arguments has them all"
 
 
-def _gcs(url: str) -> Source:
-    from tfstream.sources.gcs import GCSSource, parse_gs_url
+def _with_masks(source: Source, arguments: Arguments) -> tuple[Source, Arguments]:
+    """In a folder, masks are named by a path of their own: find one root for both."""
+    from tfstream.sources.local import LocalSource, with_other
 
-    bucket, pattern = parse_gs_url(url)
-    return GCSSource(bucket=bucket, pattern=pattern)
-
-
-def _azure(url: str) -> Source:
-    from tfstream.sources.azure import AzureSource, parse_az_url
-
-    account, container, pattern = parse_az_url(url)
-    return AzureSource(account=account, container=container, pattern=pattern)
-
-
-_SCHEMES = {"lakefs": _lakefs, "s3": _s3, "gs": _gcs, "az": _azure}
-
-
-def _at_endpoint(source: Source, endpoint: str | None) -> Source:
-    if endpoint is None:
-        return source
-    if not hasattr(source, "endpoint"):
-        raise ValueError(f"`endpoint` is not for {source.name} sources. Received: {endpoint!r}")
-    return replace(source, endpoint=endpoint)  # type: ignore[call-arg]
+    labels = arguments.labels
+    if not isinstance(source, LocalSource) or not isinstance(labels, ImageLabels):
+        return source, arguments
+    source, masks = with_other(source, labels.pattern)
+    return source, replace(arguments, labels=replace(labels, pattern=masks))
 
 
 def _made(source: Source, common: Common) -> Any:
     from tfstream.dataset import StreamDataset  # first: no store is asked without TensorFlow
 
+    _known(common)
     arguments = Arguments(**common)
-    if arguments.follow_links and source.name != "local":
-        raise ValueError(f"`follow_links` is for folders, not for {source.name} sources")
+    source, arguments = _with_masks(source, arguments)
+    _check_source(source, arguments)
     found = pinned(
         wanted_of(arguments, source), arguments.credentials, arguments.options or ReadOptions()
     )
@@ -260,6 +231,13 @@ def _made(source: Source, common: Common) -> Any:
         _tell(found, specs)
     datasets = [StreamDataset(Stream(spec, found.reading, found.manifest)) for spec in specs]
     return datasets if arguments.subset == "both" else datasets[0]
+
+
+def _check_source(source: Source, arguments: Arguments) -> None:
+    if arguments.follow_links and source.name != "local":
+        raise ValueError(f"`follow_links` is for folders, not for {source.name} sources")
+    if arguments.credentials and source.name == "local":
+        raise ValueError("`credentials` is not for local sources: a folder needs none")
 
 
 def _tell(found: Pinned, specs: list[DatasetSpec]) -> None:

@@ -11,15 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, get_args
 
+from tfstream.checks import integer, one_of, shown, sides, whole, words
 from tfstream.decoders.base import Decoder
 from tfstream.labels.base import Labels
 from tfstream.options import ReadOptions
 from tfstream.readers.base import Reader
 from tfstream.sources.base import Credentials
-from tfstream.spec import Interpolation, LabelMode, Position
+from tfstream.spec import LIMIT, Interpolation, LabelMode, OnError, Position, is_limit
 
 GIVEN_BY_DATA: Any = "auto"
 """What an argument is that the data decides about: 256 x 256 for images, its own for IDX."""
+_MOST_DIGITS = 640
+"""Of a seed: the most that Python reads and writes as text under any setting of its limit."""
 
 
 class Common(TypedDict, total=False):
@@ -45,6 +48,8 @@ class Common(TypedDict, total=False):
     ignore: Sequence[str]
     reader: Literal["auto", "file", "idx"] | Reader
     decoder: Literal["auto"] | Decoder
+    on_error: OnError
+    max_errors: int | float | None
     credentials: Credentials | None
     options: ReadOptions | None
     num_shards: int
@@ -82,6 +87,14 @@ class Arguments:
         ignore: Patterns of keys to leave out.
         reader: `auto` to recognise it, `file`, `idx`, or a description.
         decoder: `auto`, or a description.
+        on_error: What becomes of an image that cannot be decoded. `raise`: a `DecodeError`.
+            `skip`: it is left out, and its batch is shorter; a batch of nothing else is an
+            error. `substitute`: the next good record takes its place, of the same batch where
+            there is one. `stats().errors` names them. What cannot be read at all, and a broken
+            shard, is always an error.
+        max_errors: For `skip` and `substitute`: the most images of an epoch that may be so, as
+            a number, or as a fraction of those that came, once there are 100 of them. Counted
+            by each iteration for itself. More are a `DecodeError`; None for no limit.
         credentials: A mapping; what it may hold depends on the source. Never written down.
         options: How to read.
         num_shards: How many workers share the records.
@@ -110,10 +123,12 @@ class Arguments:
     ignore: Sequence[str] = ()
     reader: Any = "auto"
     decoder: Any = "auto"
+    on_error: Any = "raise"
+    max_errors: Any = None
     credentials: Credentials | None = field(default=None, repr=False)
     options: ReadOptions | None = None
     num_shards: int = 1
-    shard_index: int = 0
+    shard_index: int | None = None
     remainder: Any = "uneven"
     position: Any = None
 
@@ -124,10 +139,7 @@ class Arguments:
         one_of("data_format", self.data_format, ("channels_last", "channels_first", None))
         one_of("subset", self.subset, ("training", "validation", "both", None))
         one_of("remainder", self.remainder, ("uneven", "drop", "pad"))
-        whole("batch_size", self.batch_size, least=1, none=True)
-        whole("seed", self.seed, least=None, none=True)
-        whole("num_shards", self.num_shards, least=1)
-        whole("shard_index", self.shard_index, least=0)
+        self._check_numbers()
         for name in _SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(
@@ -137,22 +149,36 @@ class Arguments:
         self._check_split()
         self._check_labels()
         self._check_parts()
+        self._check_errors()
+        self._check_dtype()
+
+    def _check_numbers(self) -> None:
+        """Integers become plain ones, whoever made them: they go into the spec's JSON."""
+        self._set("batch_size", whole("batch_size", self.batch_size, least=1, none=True))
+        self._set("seed", whole("seed", self.seed, least=None, most=None, none=True))
+        if self.seed is not None and abs(self.seed) >= 10**_MOST_DIGITS:
+            raise ValueError(
+                f"`seed` must have at most {_MOST_DIGITS} digits. Received: seed={shown(self.seed)}"
+            )
+        self._set("num_shards", whole("num_shards", self.num_shards, least=1))
+        if self.num_shards > 1 and self.shard_index is None:
+            raise ValueError(
+                "`num_shards` and `shard_index` go together. "
+                f"Received: num_shards={self.num_shards}, and shard_index=None"
+            )
+        self._set("shard_index", whole("shard_index", self.shard_index, least=0, none=True))
+        self._set("position", position_of(self.position))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
     def _check_size(self) -> None:
         if self.crop_to_aspect_ratio and self.pad_to_aspect_ratio:
             raise ValueError(
                 "Only one of `pad_to_aspect_ratio`, `crop_to_aspect_ratio` can be set to `True`."
             )
-        size = self.image_size
-        if size is None or size == GIVEN_BY_DATA:
-            return
-        sides = (size, size) if isinstance(size, int) else size
-        numbers = isinstance(sides, (list, tuple)) and all(type(side) is int for side in sides)
-        if not numbers or len(sides) != 2 or min(sides) < 1:
-            raise ValueError(
-                "Invalid `image_size` value. Expected a tuple of 2 positive integers. "
-                f"Received: image_size={size!r}"
-            )
+        if self.image_size is not None and not _is(self.image_size, GIVEN_BY_DATA):
+            self._set("image_size", sides("image_size", self.image_size))
 
     def _check_split(self) -> None:
         split, subset = self.validation_split, self.subset
@@ -174,26 +200,23 @@ class Arguments:
         given = listed or isinstance(labels, Mapping)
         values = labels.values() if isinstance(labels, Mapping) else labels if listed else ()
         named = labels is None or isinstance(labels, Labels) or _is(labels, "inferred")
-        if not (given or named) or not all(_is_integer(value) for value in values):
+        if not (given or named) or not all(integer(value) is not None for value in values):
             raise ValueError(
                 "`labels` argument should be a list/tuple of integer labels, a mapping from keys "
                 'to integer labels, "inferred", or None. '
-                f"Received: labels={_short(labels)}"
+                f"Received: labels={shown(labels)}"
             )
         if self.class_names is not None and (given or labels is None):
             raise ValueError(
                 'You can only pass `class_names` if `labels="inferred"`. '
-                f"Received: labels={_short(labels)}, and class_names={self.class_names!r}"
+                f"Received: labels={shown(labels)}, and class_names={self.class_names!r}"
             )
 
     def _check_parts(self) -> None:
         """What would else fail far from here, or be taken letter by letter."""
-        for name in ("class_names", "ignore"):
-            value = getattr(self, name)
-            listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-            strings = listed and all(isinstance(each, str) for each in value)
-            if not strings and not (value is None and name == "class_names"):
-                raise ValueError(f"`{name}` must be a list of strings. Received: {name}={value!r}")
+        if self.class_names is not None:
+            words("class_names", self.class_names)
+        words("ignore", self.ignore)
         if not _is(self.decoder, "auto") and not isinstance(self.decoder, Decoder):
             raise ValueError(
                 f'`decoder` must be "auto" or a decoder. Received: decoder={self.decoder!r}'
@@ -204,6 +227,34 @@ class Arguments:
             raise ValueError(f"`options` must be ReadOptions. Received: options={self.options!r}")
         if self.credentials is not None and not isinstance(self.credentials, Mapping):
             raise ValueError("`credentials` must be a mapping. Received one that is none")
+
+    def _check_errors(self) -> None:
+        one_of("on_error", self.on_error, get_args(OnError))
+        if integer(self.max_errors) is not None:
+            self._set("max_errors", integer(self.max_errors))
+        if self.max_errors is not None and not is_limit(self.max_errors):
+            raise ValueError(f"`max_errors` {LIMIT}. Received: max_errors={self.max_errors!r}")
+        if self.max_errors is not None and self.on_error == "raise":
+            raise ValueError(
+                'If `max_errors` is set, `on_error` must be "skip" or "substitute". '
+                f"Received: on_error={self.on_error!r}, and max_errors={self.max_errors!r}"
+            )
+
+    def _check_dtype(self) -> None:
+        if self.dtype is None:
+            return
+        import tensorflow as tf
+
+        try:
+            dtype = tf.as_dtype(self.dtype)
+        except TypeError:
+            dtype = tf.string  # no number either
+        if not (dtype.is_floating or dtype.is_integer or dtype.is_complex or dtype.is_bool):
+            raise ValueError(
+                "`dtype` must be a dtype of numbers, or bool, such as 'float16'. "
+                f"Received: dtype={shown(self.dtype)}"
+            )
+        self._set("dtype", dtype.name)
 
 
 _SWITCHES = (
@@ -216,26 +267,20 @@ def _is(value: Any, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 
-def _is_integer(value: Any) -> bool:
-    return hasattr(type(value), "__index__") and not isinstance(value, bool)
+def position_of(value: Any) -> Position | None:
+    """
+    A position from a pair (epoch, record).
 
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else text[:97] + "..."
-
-
-def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
-    """Errors: ValueError, in Keras' words, unless `value` is one of the choices."""
-    if not any(value is choice or value == choice for choice in choices):
-        shown = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"`{name}` argument must be one of {shown}. Received: {name}={value!r}")
-
-
-def whole(name: str, value: Any, *, least: int | None, none: bool = False) -> None:
-    """Errors: ValueError unless `value` is an integer of at least `least`."""
-    if value is None and none:
-        return
-    if type(value) is not int or (least is not None and value < least):
-        bound = "" if least is None else f" of at least {least}"
-        raise ValueError(f"`{name}` must be an integer{bound}. Received: {name}={value!r}")
+    Errors:
+        ValueError: it is no pair of integers of at least 0.
+    """
+    if value is None or isinstance(value, Position):
+        return value
+    pair = value if isinstance(value, (list, tuple)) else ()
+    numbers = [number for number in map(integer, pair) if number is not None and number >= 0]
+    if len(pair) != 2 or len(numbers) != 2:
+        raise ValueError(
+            "`position` must be a pair (epoch, record) of integers of at least 0. "
+            f"Received: position={shown(value)}"
+        )
+    return Position(epoch=numbers[0], record=numbers[1])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfstream.errors import MissingDependencyError
+from tfstream.errors import MissingDependencyError, NotPortableError
 
 try:
     import tensorflow as tf
@@ -16,6 +16,7 @@ except ModuleNotFoundError as error:  # which TensorFlow, and whether, is the us
         raise
     raise MissingDependencyError('pip install "tfstream[tf]"') from None
 
+from tfstream.checks import whole
 from tfstream.fetch.handles import Handle
 from tfstream.fetch.stats import Stats
 from tfstream.fetch.stream import Stream
@@ -39,6 +40,11 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
     """
 
     def __init__(self, stream: Stream, *, epochs: int | None = 0) -> None:
+        if not tf.executing_eagerly():
+            raise RuntimeError(
+                "a dataset of tfstream is made outside of tf.function, and may be used inside: it "
+                "looks at its store when it is made"
+            )
         self._handle = Handle(stream)
         self._epochs = epochs
         self._inner = build(
@@ -60,6 +66,12 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
 
     def __iter__(self) -> Iterator[Any]:
         return raising(super().__iter__())
+
+    def __reduce__(self) -> Any:
+        raise NotPortableError(
+            "a dataset holds open connections, so it cannot be pickled or copied: pass "
+            "dataset.spec, and call tfstream.load(spec) there"
+        )
 
     def __repr__(self) -> str:
         source = self.spec.source
@@ -115,9 +127,10 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
         """
         The same dataset, entered at the beginning of a step, at once.
 
-        `step` counts batches (single examples without a batch size) of all workers together.
-        The first iteration is the rest of that epoch.
+        `step` counts batches (single records without a batch size) of all workers together,
+        bad records too. The first iteration is the rest of that epoch.
         """
+        epoch, step = whole("epoch", epoch, least=0), whole("step", step, least=0, most=None)
         shards = self.spec.shard.num_shards if self.spec.shard else 1
         record = step * (self.spec.batch_size or 1) * shards
         start = Position(epoch=epoch, record=record)
@@ -134,8 +147,7 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
         An iterator of it can be saved with `tf.train.Checkpoint`: about 3 KB, and a restored
         one gives exactly the next element, also in another process.
         """
-        if n is not None and n < 1:
-            raise ValueError(f"epochs must be at least 1, got {n}")
+        n = whole("n", n, least=1, none=True)
         return StreamDataset(self._handle.stream, epochs=n)
 
     def with_read_options(self, options: ReadOptions) -> StreamDataset:

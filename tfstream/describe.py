@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from tfstream import registry
-from tfstream.arguments import GIVEN_BY_DATA, Arguments, one_of
+from tfstream.arguments import GIVEN_BY_DATA, Arguments
+from tfstream.checks import one_of, whole
 from tfstream.decoders.base import Decoder
 from tfstream.decoders.image import ImageDecoder
 from tfstream.decoders.raw import RawDecoder
@@ -17,9 +18,10 @@ from tfstream.fetch.opening import Pinned, Wanted
 from tfstream.labels.base import Labels
 from tfstream.labels.directory import DirectoryLabels
 from tfstream.labels.given import ListLabels, MappingLabels
+from tfstream.labels.images import ImageLabels
 from tfstream.readers.base import Reader
 from tfstream.sources.base import Source
-from tfstream.spec import DatasetSpec, Order, Position, Resize, Shard
+from tfstream.spec import DatasetSpec, Order, Resize, Shard, subset_of
 
 _SIZE = (256, 256)
 """Keras' default."""
@@ -39,6 +41,7 @@ def specs_of(arguments: Arguments, found: Pinned) -> list[DatasetSpec]:
             'When passing `label_mode="binary"`, there must be exactly 2 class_names. '
             f"Received: class_names={list(names or ())}"
         )
+    _classes_fit(mode, found)
     decoder, resize = _decoding(arguments, found.raw)
     spec = DatasetSpec(
         source=found.source,
@@ -52,12 +55,37 @@ def specs_of(arguments: Arguments, found: Pinned) -> list[DatasetSpec]:
         class_names=names,
         resize=resize,
         data_format=arguments.data_format or _keras_data_format(),
-        dtype=_dtype(arguments),
+        dtype=arguments.dtype,
         batch_size=arguments.batch_size,
-        shard=shard_of(arguments.num_shards, arguments.shard_index, arguments.remainder),
-        start=position_of(arguments.position),
+        on_error=arguments.on_error,
+        max_errors=arguments.max_errors,
+        shard=shard_of(arguments.num_shards, arguments.shard_index or 0, arguments.remainder),
+        start=arguments.position,
     )
-    return [spec.replace(order=order) for order in _orders(arguments)]
+    orders = _orders(arguments)
+    _some_each(orders, found.manifest.count)
+    return [spec.replace(order=order) for order in orders]
+
+
+def _some_each(orders: list[Order], count: int) -> None:
+    """A small split of few records rounds down to nothing."""
+    for order in orders:
+        if order.subset is not None and subset_of(order, count).size == 0:
+            raise ValueError(
+                f"`validation_split` leaves nothing to read for {order.subset}: "
+                f"{order.validation_split} of {count:,} records is less than one. "
+                "Pass a larger one"
+            )
+
+
+def _classes_fit(mode: str | None, found: Pinned) -> None:
+    """Vectors have a place for each class: a label beyond them would be no class at all."""
+    values, count = found.manifest.labels, len(found.class_names or ())
+    if mode in ("categorical", "binary") and values is not None and int(values.max()) >= count:
+        raise ValueError(
+            f"With `label_mode={mode!r}` the labels of {count} classes must be 0 to {count - 1}. "
+            f"Received: {int(values.max())}"
+        )
 
 
 def _orders(arguments: Arguments) -> list[Order]:
@@ -88,6 +116,11 @@ def _reader(arguments: Arguments) -> Reader | None:
 def _labels(arguments: Arguments) -> Labels | None:
     if arguments.labels is None or arguments.label_mode is None:
         return None
+    if isinstance(arguments.labels, ImageLabels) and arguments.label_mode != "int":
+        raise ValueError(
+            'Masks are integers: `label_mode` must be "int" or None. '
+            f"Received: label_mode={arguments.label_mode!r}"
+        )
     if isinstance(arguments.labels, Labels):
         return arguments.labels
     if isinstance(arguments.labels, Mapping):
@@ -124,22 +157,12 @@ def _decoding(arguments: Arguments, raw: Decoder | None) -> tuple[Decoder, Resiz
 def _resize(arguments: Arguments, size: Any) -> Resize | None:
     if size is None:
         return None
-    sides = (size, size) if isinstance(size, int) else size
     return Resize(
-        image_size=(sides[0], sides[1]),
+        image_size=size,
         interpolation=str(arguments.interpolation).lower(),  # type: ignore[arg-type]
         crop_to_aspect_ratio=arguments.crop_to_aspect_ratio,
         pad_to_aspect_ratio=arguments.pad_to_aspect_ratio,
     )
-
-
-def _dtype(arguments: Arguments) -> str | None:
-    if arguments.dtype is None:
-        return None
-    import tensorflow as tf
-
-    name: str = tf.as_dtype(arguments.dtype).name
-    return name
 
 
 def shard_of(num_shards: int, index: int, remainder: Any = "uneven") -> Shard | None:
@@ -149,7 +172,9 @@ def shard_of(num_shards: int, index: int, remainder: Any = "uneven") -> Shard | 
     Errors:
         ValueError: no such worker.
     """
-    if not 0 <= index < num_shards:
+    num_shards = whole("num_shards", num_shards, least=1)
+    index = whole("shard_index", index, least=0)
+    if index >= num_shards:
         raise ValueError(
             f"`shard_index` must be at least 0 and below `num_shards`. Received: "
             f"shard_index={index}, num_shards={num_shards}"
@@ -157,14 +182,6 @@ def shard_of(num_shards: int, index: int, remainder: Any = "uneven") -> Shard | 
     return (
         None if num_shards == 1 else Shard(num_shards=num_shards, index=index, remainder=remainder)
     )
-
-
-def position_of(value: Any) -> Position | None:
-    """A position from a pair (epoch, record)."""
-    if value is None or isinstance(value, Position):
-        return value
-    epoch, record = value
-    return Position(epoch=int(epoch), record=int(record))
 
 
 def _keras_data_format() -> Literal["channels_last", "channels_first"]:

@@ -13,7 +13,7 @@ TfstreamError
     ObjectGoneError
     RetriesExhaustedError                 attempts, seconds
   ShardError (ValueError)                 path, offset
-  DecodeError (ValueError)                path, key
+  DecodeError (ValueError)                path, key, kind
   NotPortableError (TypeError)
   MissingDependencyError (ImportError)
 ```
@@ -90,12 +90,19 @@ class ShardError(TfstreamError, ValueError):
 
 
 class DecodeError(TfstreamError, ValueError):
-    """A record that cannot be decoded: `path` is its object, `key` its place in a shard."""
+    """
+    A record that cannot be decoded: `path` is its object, `key` its place in a shard.
 
-    def __init__(self, message: str, *, path: str | None = None, key: str | None = None) -> None:
+    `kind` says what is wrong in few words, one of not many, such as `truncated JPEG`.
+    """
+
+    def __init__(
+        self, message: str, *, path: str | None = None, key: str | None = None, kind: str = ""
+    ) -> None:
         super().__init__(message)
         self.path = path
         self.key = key
+        self.kind = kind
 
 
 class NotPortableError(TfstreamError, TypeError):

@@ -29,6 +29,7 @@ _addresses: dict[Kind, dict[str, str | type]] = {
     "labels": {
         "directory": "tfstream.labels.directory:DirectoryLabels",
         "idx": "tfstream.labels.idx:IdxLabels",
+        "images": "tfstream.labels.images:ImageLabels",
         "list": "tfstream.labels.given:ListLabels",
         "mapping": "tfstream.labels.given:MappingLabels",
     },

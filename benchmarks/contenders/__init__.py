@@ -47,6 +47,20 @@ CONTENDERS = {
     "tfstream-folder": Contender(
         title="tfstream, local disk", module="tfstream_folder", store="disk"
     ),
+    "tfstream-folder-scaled": Contender(
+        title="tfstream, local disk, scaled decoding",
+        module="tfstream_folder",
+        store="disk",
+        arguments=("scaled",),
+        compared=False,
+    ),
+    "pillow-threads": Contender(
+        title="Pillow in a thread a core, local disk",
+        module="pillow_threads",
+        store="disk",
+        compared=False,
+    ),
+    "header-look": Contender(title="tfstream", module="look", store="disk", compared=False),
     "tfstream-s3": Contender(title="tfstream, S3", module="tfstream_s3", store="s3"),
     "tfstream-lakefs": Contender(
         title="tfstream, lakeFS", module="tfstream_lakefs", store="lakefs"

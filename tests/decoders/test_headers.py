@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import struct
 
+import jxl_files
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiff_files import RGB, tiff
 
 from tfstream.decoders.headers import ImageHeader, check_size, look
 from tfstream.errors import DecodeError
@@ -23,6 +26,9 @@ FILES = {
     "AVIF": images.encode(images.smooth(), "AVIF"),
 }
 OS2 = struct.pack("<2s4I4H", b"BM", 510, 0, 26, 12, 14, 11, 1, 24) + images.bmp(images.noise())[54:]
+
+
+NO_SIZE = "broken TIFF: no width and height in its first directory"
 
 
 def segment(marker: int, body: bytes) -> bytes:
@@ -55,14 +61,47 @@ def segment(marker: int, body: bytes) -> bytes:
             ImageHeader("ICO", 32, 32),
         ),
         (OS2, ImageHeader("BMP", 14, 11, 3, 8, odd="OS/2")),
-        (FILES["PNM"], ImageHeader("PNM", 14, 11, 3)),
-        (b"P5 # width\n 7 # height\n 9 255\n", ImageHeader("PNM", 7, 9, 1)),
-        (FILES["TIFF"], ImageHeader("TIFF")),
-        (FILES["JPEG 2000"], ImageHeader("JPEG 2000")),
-        (FILES["AVIF"], ImageHeader("AVIF")),
+        (FILES["PNM"], ImageHeader("PNM", 14, 11, 3, 8)),
+        (b"P5 # width\n 7 # height\n 9 255\n", ImageHeader("PNM", 7, 9, 1, 8)),
+        (b"P6 7 9 # white\n256\n", ImageHeader("PNM", 7, 9, 3, 16)),
+        (b"P1 7 9\n 1 0 1 1000 \n", ImageHeader("PNM", 7, 9, 1, 8)),
+        (b"PF 7 9 -1.0\n", ImageHeader("PNM", 7, 9, 3, 8, unreadable="32-bit float")),
+        (FILES["TIFF"], ImageHeader("TIFF", 14, 11, bits=8)),
+        (FILES["16-bit TIFF"], ImageHeader("TIFF", 14, 11, bits=16)),
+        (tiff(images.noise(), RGB, order="<", big=True), ImageHeader("TIFF", 14, 11, bits=8)),
+        (
+            tiff(images.noise(), RGB, order=">", big=True),
+            ImageHeader("TIFF", 14, 11, bits=8, unreadable="big-endian BigTIFF"),
+        ),
+        (images.encode(images.noise(), "TIFF", mode="1"), ImageHeader("TIFF", 14, 11, bits=1)),
+        (
+            tiff(images.noise()[..., 0].astype(np.float64)),
+            ImageHeader("TIFF", 14, 11, bits=64, unreadable="64-bit float"),
+        ),
+        (
+            tiff(images.noise(), RGB, bits=24, tags={339: 3}),
+            ImageHeader("TIFF", 14, 11, bits=24, unreadable="floating point"),
+        ),
+        (FILES["JPEG 2000"], ImageHeader("JPEG 2000", 14, 11, 3, 8)),
+        (
+            images.encode(images.noise(), "JPEG2000", no_jp2=True),
+            ImageHeader("JPEG 2000", 14, 11, 3, 8),
+        ),
+        (
+            images.encode(images.noise()[..., 0].astype(np.uint16), "JPEG2000"),
+            ImageHeader("JPEG 2000", 14, 11, 1, 16),
+        ),
+        (FILES["AVIF"], ImageHeader("AVIF", 64, 48, bits=8)),
+        (
+            FILES["AVIF"].replace(b"pixi\0\0\0\0\3\x08\x08\x08", b"pixi\0\0\0\0\3\x08\x0a\x08"),
+            ImageHeader("AVIF", 64, 48, bits=10),
+        ),
         (b"\0\0\0\x18ftypmif1\0\0\0\0mif1heic", ImageHeader("HEIC")),
         (b"\0\0\0\x18ftypmif1\0\0\0\0miafavif", ImageHeader("AVIF")),
-        (b"\xff\x0a\xff\x07", ImageHeader("JPEG XL")),
+        (b"\xff\x0a\xff\x07", ImageHeader("JPEG XL", 512, 256)),
+        (jxl_files.FILES["rgb"][0], ImageHeader("JPEG XL", 3, 2)),
+        (jxl_files.FILES["rgb in boxes"][0], ImageHeader("JPEG XL", 3, 2)),
+        (jxl_files.FILES["rgb in parts"][0], ImageHeader("JPEG XL", 3, 2)),
     ],
 )
 def test_the_header_of_each_format(data, expected):
@@ -136,6 +175,12 @@ def test_an_icon_is_as_large_as_its_picture_says():
     ("data", "expected"),
     [
         (b"", "not an image: empty (0 bytes)"),
+        (FILES["JPEG 2000"][:60], "broken JPEG 2000: no codestream in it"),
+        (FILES["JPEG 2000"][:100], "truncated JPEG 2000: its 100 bytes end in the header"),
+        (FILES["TIFF"][:6], "truncated TIFF: its 6 bytes end in the header"),
+        (tiff(images.noise(), RGB).replace(b"\1\1\3\0", b"\1\1\5\0"), NO_SIZE),
+        (b"\0\0\0\x0cJXL \r\n\x87\n", "broken JPEG XL: no codestream in it"),
+        (b"\xff\x0a\0", "truncated JPEG XL: its 3 bytes end in the header"),
         (b" <!DOCTYPE HTML><p>", "not an image: HTML"),
         (b"<?xml version='1.0'?><Error>", "not an image: XML"),
         (b"<?xml version='1.0'?>\n<svg>", "not an image: SVG"),
@@ -174,6 +219,39 @@ def test_what_is_no_image_is_named(data, expected):
     assert expected == str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"", "not an image (empty)"),
+        (b"<html>", "not an image (HTML)"),
+        (b"label,file", "not an image (text)"),
+        (b"PK\3\4rest", "not an image (zip)"),
+        (b"\0\0\0\x18ftypisom\0\0\0\0", "not an image (MP4)"),
+        (bytes(range(1, 20)), "not an image (unknown)"),
+        (JPEG[:20], "truncated JPEG"),
+        (images.png_of_size(0, 5), "broken PNG"),
+        (b"GIF89a\1\0\1\0\0\0\0;", "broken GIF"),
+    ],
+)
+def test_a_kind_has_nothing_of_the_file(data, kind):
+    """Failures can be counted by it: few words, the same for all files of its kind."""
+    with pytest.raises(DecodeError) as caught:
+        look(data)
+    assert kind == caught.value.kind
+
+
+def test_space_without_end_is_no_riddle():
+    """4 kB of blanks where a PNM's size should be are refused at once, in linear time."""
+    with pytest.raises(DecodeError, match="no width and height"):
+        look(b"P5" + b" " * 4000 + b"x")
+
+
+def test_places_beyond_all_memory_are_the_end_of_the_file():
+    """A BigTIFF whose directory stands at 2 ** 63 is cut, not an OverflowError."""
+    with pytest.raises(DecodeError, match="truncated TIFF"):
+        look(b"II+\0\x08\0\0\0" + struct.pack("<Q", 2**63))
+
+
 def test_a_size_within_the_limit_passes():
     """The limit itself is allowed; one pixel more is an error that gives the way out."""
     check_size("PNG", 1000, 2000, 2_000_000)
@@ -183,6 +261,7 @@ def test_a_size_within_the_limit_passes():
         "PNG of 1,000 x 2,000 pixels: more than max_pixels=1,999,999; a decoder with a larger "
         "limit reads it: ImageDecoder(max_pixels=...)"
     )
+    assert caught.value.kind == "PNG too large"
 
 
 @pytest.mark.parametrize("name", FILES)

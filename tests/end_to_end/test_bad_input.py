@@ -113,7 +113,7 @@ def test_what_is_no_data_is_left_out_and_told_once(place, caplog):
         (
             ["0/a.png", "1/b.png"],
             {"validation_split": 0.1, "subset": "validation"},
-            "nothing to read: 0 records",
+            "leaves nothing to read for validation",
         ),
     ],
 )
@@ -131,7 +131,7 @@ def test_arguments_that_do_not_fit(lakefs_place, keys, arguments, message):
     ("broken", "reason"),
     [
         (b"", r"not an image: empty \(0 bytes\)"),
-        (picture(1)[:50], "broken PNG: "),
+        (picture(1)[:50], "truncated PNG: "),
         (b"not an image at all", "not an image: text"),
     ],
     ids=["empty", "cut", "text"],
@@ -143,7 +143,7 @@ def test_a_broken_picture(place, broken, reason):
     with pytest.raises(DecodeError, match=f"/train/0/2.png: {reason}") as error:
         examples(data)
     assert ("train/0/2.png", "train/0/2.png") == (error.value.path, error.value.key)
-    assert 1 <= data.stats().errors["DecodeError"]
+    assert "train/0/2.png" in data.stats().errors[error.value.kind]
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from tfstream import (
     RetriesExhaustedError,
     SourceError,
 )
+from tfstream.fetch.stats import FailedKeys
 from tfstream.testing.proxy import Fault
 
 KEY = "train/1/2.png"
@@ -45,7 +46,8 @@ def test_what_passes_is_mended(place):
         place.proxy.add(place.fault(kind, KEY, times=3, **fields))
         assert expected(2) == sorted(examples(data)), kind
         total[counted] += 3
-        assert (total.total(), total) == (data.stats().retries, data.stats().errors), kind
+        named = {name: FailedKeys([KEY], total=count) for name, count in total.items()}
+        assert (total.total(), named) == (data.stats().retries, data.stats().errors), kind
         assert 8 + 3 == len(place.reads())
 
 
@@ -179,4 +181,4 @@ def test_collected_garbage(lakefs_place, key):
     with pytest.raises(ObjectGoneError, match=f"{data.commit}/{key}") as error:
         values(data)
     assert key == error.value.path
-    assert {"ObjectGoneError": 1} == data.stats().errors
+    assert {"ObjectGoneError": FailedKeys([key])} == data.stats().errors

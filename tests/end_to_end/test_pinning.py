@@ -48,6 +48,15 @@ def test_what_is_not_committed_is_not_read(lakefs_place):
     assert expected() == sorted(examples(data))
 
 
+def test_nothing_is_committed(lakefs_place):
+    """Where nothing matches because nobody committed it, the error says that."""
+    lakefs_place.upload("train/2/9.png", picture(200))
+    with pytest.raises(
+        ObjectNotFoundError, match=r"no objects at all; branch main .*train/2/9\.png.* Commit"
+    ):
+        lakefs_place.open("train/**")
+
+
 @pytest.mark.parametrize("ref", ["v1", "main~1", "{commit}", "{short}", "main@"])
 def test_every_kind_of_ref(lakefs_place, ref):
     """Tag, expression and commit id are pinned to their commit, without a warning."""

@@ -13,7 +13,7 @@ from tfstream.errors import (
     ObjectNotFoundError,
     RetriesExhaustedError,
 )
-from tfstream.fetch.listing import listing_of
+from tfstream.fetch.listing import listing_of, warn_unused
 from tfstream.sources.base import ObjectInfo, Page
 
 
@@ -147,6 +147,25 @@ def test_ignore(files):
     assert ["b/1.jpg"] == keys(listed(files.reading(), ignore=["a/**"]))
 
 
+def test_ignore_that_matches_nothing(files, caplog):
+    """A pattern of `ignore` that leaves nothing out is told with keys; one that does is not."""
+    files.put_all("a/1.jpg", "a/.2.jpg")
+    reading = files.reading()
+    warn_unused(reading.source, listed(reading, ignore=["1.jpg", "a/.*"]))
+    assert (
+        "mine://data/**: ignore=['1.jpg'] matches nothing; there are keys such as a/1.jpg"
+        == (caplog.messages[-1])
+    )
+    assert 2 == len(caplog.messages)  # and the hidden one that was left out
+
+
+def test_braces(files):
+    """Braces of a shell are no wildcards, and where they match nothing the error says so."""
+    files.put_all("a/1.jpg")
+    with pytest.raises(ObjectNotFoundError, match=r"braces stand for themselves: .*\*\.\[jp\]"):
+        listed(files.reading("a/*.{jpg,png}"))
+
+
 def test_nothing_matches_but_others_are_there(files):
     """The error names keys that are there, and their extensions."""
     files.put_all("a/1.png", "a/2.png", "a/b")
@@ -193,7 +212,7 @@ def test_pages_are_retried_one_by_one(files):
     assert len(listed(reading).objects) == 2500
     assert asked[1] == asked[2]
     assert len(asked) == 4
-    assert {"connection": 1} == reading.counts.snapshot().errors
+    assert 1 == reading.counts.snapshot().errors["connection"].total
 
 
 @pytest.mark.parametrize(

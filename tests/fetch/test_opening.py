@@ -8,6 +8,7 @@ import struct
 import pytest
 
 from tfstream.decoders.image import ImageDecoder
+from tfstream.decoders.raw import RawDecoder
 from tfstream.errors import ObjectChangedError, ObjectNotFoundError, ShardError, SpecError
 from tfstream.fetch.handles import known_manifest, shared
 from tfstream.fetch.manifest import Manifest
@@ -16,6 +17,7 @@ from tfstream.fetch.stats import Counts
 from tfstream.labels.directory import DirectoryLabels
 from tfstream.labels.given import ListLabels, MappingLabels
 from tfstream.labels.idx import IdxLabels
+from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
 from tfstream.readers.file import FileReader
 from tfstream.readers.idx import IdxReader
@@ -209,6 +211,13 @@ class TestGivenLabels:
         with pytest.raises(ValueError, match=f"is {len(values)} while we found 2 files"):
             found_in(files, labels=ListLabels(values=values))
 
+    @pytest.mark.parametrize("value", [-1, 2**40])
+    def test_no_int32(self, files, value):
+        """A label that is no class number of 32 bits is refused."""
+        files.put_all("1.jpg")
+        with pytest.raises(ValueError, match=f"Received: {value}"):
+            found_in(files, labels=ListLabels(values=(value,)))
+
     def test_a_mapping(self, files):
         """Each key has its number."""
         files.put_all("b.jpg", "x/a.jpg")
@@ -273,6 +282,54 @@ class TestIdx:
         with pytest.raises(ShardError, match="mine://data/a-images-idx3-ubyte: truncated") as error:
             found_in(files)
         assert ("a-images-idx3-ubyte", 6) == (error.value.path, error.value.offset)
+
+    @pytest.mark.parametrize("shape", [(0, 3), (1,) * 254])
+    def test_shapes_of_no_tensor(self, files, shape):
+        """Records without bytes, or of more sides than a tensor may have, are refused by name."""
+        files.put_all("t-images-idx3-ubyte", data=idx(2, *shape))
+        with pytest.raises(ShardError, match="t-images-idx3-ubyte: its records have"):
+            found_in(files)
+
+
+class TestMasks:
+    """Labels that are images: a second listing, paired by stem."""
+
+    LABELS = ImageLabels("masks/**/*.png")
+
+    def test_pairs(self, files):
+        """Each image's mask is its partner; a mask of no image is counted."""
+        files.put_all("images/a/1.jpg", "images/b.x.jpg", "masks/a/1.png", "masks/b.x.png")
+        files.put_all("masks/c.png")
+        found = found_in(files, "images/**", labels=self.LABELS)
+        assert ["images/a/1.jpg", "images/b.x.jpg"] == list(found.manifest.objects.paths)
+        assert ["masks/a/1.png", "masks/b.x.png"] == list(found.manifest.partners.paths)
+        assert (None, None) == (found.class_names, found.manifest.labels)
+        assert {"mask without an image": 1} == found.reading.counts.snapshot().left_out
+
+    def test_a_missing_mask(self, files):
+        """An image without a mask is named, and what its mask should be called."""
+        files.put_all("images/a/1.jpg", "images/2.jpg", "masks/2.png")
+        with pytest.raises(ValueError, match=r"1 of 2 images have no mask .*'images/a/1\.jpg'.*"):
+            found_in(files, "images/**", labels=self.LABELS)
+
+    def test_two_masks(self, files):
+        """Two masks of one stem are named."""
+        files.put_all("images/1.jpg", "masks/1.png", "masks/1.tif")
+        with pytest.raises(ValueError, match=r"'masks/1\.png' and 'masks/1\.tif'"):
+            found_in(files, "images/**", labels=ImageLabels("masks/**"))
+
+    def test_no_masks_at_all(self, files):
+        """Nothing under the second pattern is the error of an empty match."""
+        files.put_all("images/1.jpg")
+        with pytest.raises(ObjectNotFoundError, match=r"nothing matches .*masks"):
+            found_in(files, "images/**", labels=self.LABELS)
+
+    def test_it_is_in_the_digest(self, files):
+        """Other masks are another dataset."""
+        files.put_all("images/1.jpg", "masks/1.png")
+        first = found_in(files, "images/**", labels=self.LABELS).manifest.digest
+        files.put_all("masks/1.png", data=b"other data")
+        assert first != found_in(files, "images/**", labels=self.LABELS).manifest.digest
 
 
 class TestPins:
@@ -343,6 +400,16 @@ class TestPins:
         spec = DatasetSpec(source=source, decoder=ImageDecoder(), manifest=manifest.digest)
         credentials = {"access_key_id": "a", "secret_access_key": "b"}
         assert manifest is opened(spec, credentials, OPTIONS).manifest
+
+    def test_parts_that_do_not_go_together(self, files):
+        """A spec of legal parts that contradict each other, or the data, is refused."""
+        files.put_all("1.jpg")
+        spec = spec_of(found_in(files))
+        raw = RawDecoder(dtype="uint8", shape=(2,))
+        with pytest.raises(SpecError, match=r"\$\.decoder: the decoder 'raw' does not fit"):
+            opened(spec.replace(decoder=raw), files.credentials, OPTIONS)
+        with pytest.raises(SpecError, match=r"\$\.records: 5, but there are 1"):
+            opened(spec.replace(records=5), files.credentials, OPTIONS)
 
     def test_counts_of_the_caller(self, files):
         """The look at the source is counted where the caller says."""

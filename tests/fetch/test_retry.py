@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tfstream.errors import AccessDeniedError, RetriesExhaustedError
 from tfstream.fetch.lifetime import ShuttingDownError
 from tfstream.fetch.retry import delay, retrying
-from tfstream.fetch.stats import Counts
+from tfstream.fetch.stats import Counts, FailedKeys
 from tfstream.options import ReadOptions
 from tfstream.sources.base import TransientError
 
@@ -90,7 +90,8 @@ def test_a_later_attempt_succeeds(pauses):
     assert [1, 2, 3, 4] == script.attempts
     stats = counts.snapshot()
     assert (4, 3) == (stats.requests, stats.retries)
-    assert {"503": 2, "connection": 1} == stats.errors
+    once, twice = FailedKeys(["a.jpg"]), FailedKeys(["a.jpg"], total=2)
+    assert {"503": twice, "connection": once} == stats.errors
 
 
 def test_retry_after(pauses):
@@ -131,7 +132,7 @@ def test_final_errors_are_counted(pauses):
     counts = Counts()
     with pytest.raises(AccessDeniedError):
         tried(Script(AccessDeniedError("no")), counts)
-    assert {"AccessDeniedError": 1} == counts.snapshot().errors
+    assert {"AccessDeniedError": FailedKeys(["a.jpg"])} == counts.snapshot().errors
 
 
 def test_the_end_of_the_process(closing):

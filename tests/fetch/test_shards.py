@@ -17,6 +17,7 @@ from tfstream.fetch.columns import Objects
 from tfstream.fetch.lifetime import ShuttingDownError
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.shards import ShardCache, shard_cache
+from tfstream.fetch.stats import FailedKeys
 from tfstream.options import ReadOptions
 
 RECORDS, WIDTH = 10, 100
@@ -227,7 +228,7 @@ def test_a_truncated_shard(files):
     with pytest.raises(ShardError, match="mine://data/0-images: truncated") as error:
         ShardCache(reading, manifest).records(np.array([0]))
     assert (info.path, info.size) == (error.value.path, error.value.offset)
-    assert {"ShardError": 1} == reading.counts.snapshot().errors
+    assert {"ShardError": FailedKeys([info.path])} == reading.counts.snapshot().errors
 
 
 def test_names_of_records(files):

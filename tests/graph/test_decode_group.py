@@ -7,7 +7,8 @@ import pytest
 import tensorflow as tf
 
 import tfstream
-from tfstream.decoders.image import PNG, ImageDecoder
+from tfstream.decoders.image import ImageDecoder
+from tfstream.decoders.routes import PNG
 from tfstream.testing.images import encode, noise, odd
 
 SIZE = (11, 14)  # of `noise()`: resizing to it by `nearest` changes no pixel
@@ -99,7 +100,7 @@ def test_nothing_of_a_broken_batch_comes_out(tmp_path):
 @pytest.mark.parametrize("batch_size", [2, 5, None])
 def test_what_tensorflow_refuses_is_read_by_pillow(tmp_path, monkeypatch, batch_size):
     """Where its header promised too much, an image still comes out right, in its place."""
-    monkeypatch.setattr(ImageDecoder, "route", lambda self, data: PNG)
+    monkeypatch.setattr(ImageDecoder, "route", lambda self, data, least: PNG)
     unknown = (".tiff", ".ppm", ".jp2")  # to TensorFlow
     files = {name: data for name, data in formats().items() if name.endswith((*unknown, ".png"))}
     data = streamed(written(tmp_path, files), batch_size=batch_size)

@@ -182,6 +182,15 @@ def test_uncommitted_objects_are_not_listed_but_noticed(lakefs_server, repositor
     assert [] == list(store.notices("test/"))
 
 
+def test_nothing_but_uncommitted_objects(lakefs_server, repository, open_at):
+    """Where nothing matches, what was uploaded there and not committed is part of the answer."""
+    lakefs_server.upload(repository, "main", "new/c.jpg", b"c")
+    near = open_at("main").near("new/**/*.jpg")
+    assert "branch main of" in near
+    assert "such as new/c.jpg: they are not read. Commit them" in near
+    assert "uncommitted" not in open_at("main").near("other/**")
+
+
 @pytest.mark.parametrize("ref", ["main~1", "main@", "v1", "{head}"])
 def test_only_a_branch_is_noticed(lakefs_server, repository, open_at, head, ref):
     """A ref that is no branch has no uncommitted objects."""

@@ -212,4 +212,5 @@ def test_no_server():
     with pytest.raises(TransientError) as error:
         store.list_page("")
     assert "connection" == error.value.kind
+    assert "http://127.0.0.1:1 cannot be reached" in str(error.value)
     assert "" == store.near("train/**")

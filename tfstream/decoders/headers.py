@@ -11,8 +11,10 @@ import codecs
 import struct
 from collections.abc import Callable
 
-from tfstream.decoders import layouts
+from tfstream.decoders import boxed, layouts, segmented
 from tfstream.decoders.layouts import ImageHeader
+from tfstream.decoders.refusal import broken, refused
+from tfstream.decoders.tiff import tiff
 from tfstream.errors import DecodeError
 
 __all__ = ["ImageHeader", "check_size", "look"]
@@ -22,11 +24,15 @@ _AVIF_BRANDS = (b"avif", b"avis")
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 
 _READERS: dict[str, Callable[[bytes], ImageHeader]] = {
-    "JPEG": layouts.jpeg,
-    "PNG": layouts.png,
+    "JPEG": segmented.jpeg,
+    "PNG": segmented.png,
     "GIF": layouts.gif,
     "BMP": layouts.bmp,
-    "WebP": layouts.webp,
+    "WebP": segmented.webp,
+    "TIFF": tiff,
+    "AVIF": boxed.avif,
+    "JPEG 2000": boxed.jpeg_2000,
+    "JPEG XL": boxed.jpeg_xl,
     "ICO": layouts.ico,
     "PNM": layouts.pnm,
 }
@@ -75,10 +81,12 @@ def look(data: bytes) -> ImageHeader:
         header = _READERS[name](data)
     except DecodeError:
         raise
-    except (IndexError, ValueError, struct.error):
-        raise DecodeError(f"truncated {name}: its {len(data):,} bytes end in the header") from None
-    if (header.width or 0) < 1 or (header.height or 0) < 1:
-        raise DecodeError(f"broken {name}: {header.width} x {header.height} pixels")
+    except (IndexError, OverflowError, ValueError, struct.error):
+        why = f"its {len(data):,} bytes end in the header"
+        raise refused(f"truncated {name}", why) from None
+    width, height = header.width, header.height
+    if width is not None and height is not None and min(width, height) < 1:
+        raise broken(name, f"{width} x {height} pixels")
     return header
 
 
@@ -87,7 +95,8 @@ def check_size(name: str, width: int, height: int, max_pixels: int) -> None:
     if width * height > max_pixels:
         raise DecodeError(
             f"{name} of {width:,} x {height:,} pixels: more than max_pixels={max_pixels:,}; "
-            "a decoder with a larger limit reads it: ImageDecoder(max_pixels=...)"
+            "a decoder with a larger limit reads it: ImageDecoder(max_pixels=...)",
+            kind=f"{name} too large",
         )
 
 
@@ -103,7 +112,8 @@ def _format(data: bytes) -> str:
         return _boxed(data)
     if data[:1] == b"P" and data[1:2] in b"123456Ff" and data[2:3].isspace():
         return "PNM"
-    raise DecodeError(f"not an image: {_guess(data)}")
+    kind, more = _guess(data)
+    raise _not_an_image(kind, more)
 
 
 def _boxed(data: bytes) -> str:
@@ -114,15 +124,26 @@ def _boxed(data: bytes) -> str:
         return "AVIF"
     if any(brand in _HEIC_BRANDS for brand in brands):
         return "HEIC"
-    raise DecodeError("not an image: a video or another file of the MP4 family")
+    raise _not_an_image("MP4", "a video or another file of the MP4 family")
 
 
-def _guess(data: bytes) -> str:
+def _not_an_image(kind: str, words: str) -> DecodeError:
+    return DecodeError(f"not an image: {words}", kind=f"not an image ({kind})")
+
+
+def _guess(data: bytes) -> tuple[str, str]:
+    """What else it may be, as a kind and in words."""
     if not data:
-        return "empty (0 bytes)"
-    for start, name in _NOT_IMAGES:
-        if data.startswith(start):
-            return name
+        return "empty", "empty (0 bytes)"
+    known = _of_data(data) or _of_text(data)
+    return (known, known) if known else ("unknown", f"starts with 0x{data[:8].hex()}")
+
+
+def _of_data(data: bytes) -> str:
+    return next((name for start, name in _NOT_IMAGES if data.startswith(start)), "")
+
+
+def _of_text(data: bytes) -> str:
     words = data[:512].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if words.startswith((b"<!doctype html", b"<html")):
         return "HTML"
@@ -130,7 +151,7 @@ def _guess(data: bytes) -> str:
         return "SVG" if b"<svg" in words else "XML"
     if words.startswith((b"{", b"[")):
         return "JSON"
-    return "text" if _is_text(words) else f"starts with 0x{data[:8].hex()}"
+    return "text" if _is_text(words) else ""
 
 
 def _is_text(words: bytes) -> bool:

@@ -1,9 +1,8 @@
 """
-`ImageDecoder`: the bytes of an image -> uint8 pixels, in the graph.
+`ImageDecoder`: the bytes of an image -> pixels, in the graph.
 
-Each image takes one of six routes, chosen from its header (`route`) before any decoder has
-it. TensorFlow gets only what it decodes as Pillow does, bit for bit (JPEG: with the accurate
-DCT; gray from a colour PNG: within one level). All else goes through `pillow.decode`.
+Each image takes a route that is chosen from its header (`route`) before any decoder has it:
+one of TensorFlow's ops, or `pillow.decode`.
 """
 
 from __future__ import annotations
@@ -13,120 +12,137 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
+from tfstream.decoders import in_graph, routes
+from tfstream.decoders.alpha import color
 from tfstream.decoders.base import Decoder
-from tfstream.decoders.headers import ImageHeader, check_size, look
+from tfstream.decoders.headers import check_size, look
+from tfstream.decoders.orientation import orientation, turned
+from tfstream.decoders.routes import route_name
 
-JPEG, PNG, GIF, BMP, WEBP, PILLOW = range(6)
-ROUTE_NAMES = ("jpeg", "png", "gif", "bmp", "webp", "pillow")
-"""What `stats().decode_paths` calls them."""
+__all__ = ["ImageDecoder", "route_name"]
 
 ColorMode = Literal["rgb", "rgba", "grayscale"]
-_CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
+Orientation = Literal["ignore", "apply"]
+PixelType = Literal["uint8", "uint16"]
+Scaled = Literal["auto", "off"]
 
-_TENSORFLOW = {
-    "JPEG": (JPEG, (3, 1)),
-    "PNG": (PNG, (3, 4, 1)),
-    "GIF": (GIF, (3,)),
-    "BMP": (BMP, (3,)),
-    "WebP": (WEBP, (3, 4)),
+_CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
+_CHOICES = {
+    "color_mode": get_args(ColorMode),
+    "orientation": get_args(Orientation),
+    "dtype": get_args(PixelType),
+    "scaled": get_args(Scaled),
 }
-"""Format -> route, and the numbers of channels that TensorFlow can give. The only such table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageDecoder(Decoder):
     """
-    Any image that TensorFlow or Pillow reads -> uint8 [height, width, channels].
+    Any image that TensorFlow or Pillow reads -> pixels [height, width, channels].
 
-    The first frame; alpha dropped unless `rgba`; EXIF orientation not applied, as in Keras.
-    Two rare differences from Keras, both for the better: the accurate DCT for JPEG, and a
-    GIF's pixels outside or beneath its first frame as Pillow has them.
+    The first frame. Two rare differences from Keras, both for the better: the accurate DCT for
+    JPEG, and a GIF's pixels outside or beneath its first frame as Pillow has them.
+
+    ```python
+    ImageDecoder(orientation="apply", alpha="white", dtype="uint16")
+    ```
 
     Attributes:
+        color_mode: As in Keras.
+        orientation: Whether to turn photographs upright as their EXIF block says. Keras does
+            not. HEIC and JPEG XL always come upright.
+        alpha: What becomes of transparency without `rgba`: `drop` leaves each pixel the colour
+            that is stored for it, as Keras does; a ground (`white`, `black`, `#rrggbb`) is
+            mixed with it.
+        dtype: `uint16` keeps 16-bit PNG and gray TIFF, JPEG 2000 and PNM exactly, and gives
+            8-bit images times 257. `uint8` is the upper byte of 16 bits.
+        scaled: `auto` lets JPEG be decoded at a half, a quarter or an eighth of its size where
+            that is still at least as large as what it will be resized to: twice as fast for 12
+            megapixels. Off by default, because the pixels are then other ones than Keras',
+            which skips what lies between those it takes: 1 to 6 levels of 255 on average.
         max_pixels: The most width x height. A file may be a thousand times smaller than its
             pixels, so this bounds the memory. The default is the size from which Pillow
-            warns, about 268 MB as RGB.
+            warns, about 268 MB as 8-bit RGB.
     """
 
     name: ClassVar[str] = "image"
 
     color_mode: ColorMode = "rgb"
+    orientation: Orientation = "ignore"
+    alpha: str = "drop"
+    dtype: PixelType = "uint8"
+    scaled: Scaled = "off"
     max_pixels: int = 89_478_485
 
     def __post_init__(self) -> None:
-        if self.color_mode not in get_args(ColorMode):
-            raise ValueError(
-                '`color_mode` must be one of {"rgb", "rgba", "grayscale"}. '
-                f"Received: color_mode={self.color_mode!r}"
-            )
+        for field, choices in _CHOICES.items():
+            if getattr(self, field) not in choices:
+                self._refuse(field, "one of {" + ", ".join(f'"{it}"' for it in choices) + "}")
+        ground = color(self.alpha) if isinstance(self.alpha, str) else ""
+        if not ground and self.alpha != "drop":
+            self._refuse("alpha", '"drop" or a colour: "white", "black" or "#rrggbb"')
+        if ground and self.color_mode == "rgba":
+            self._refuse("alpha", '"drop" where `color_mode` is "rgba", which keeps alpha')
         whole = isinstance(self.max_pixels, int) and not isinstance(self.max_pixels, bool)
         if not whole or self.max_pixels < 1:
-            raise ValueError(
-                f"`max_pixels` must be a positive integer. Received: max_pixels={self.max_pixels!r}"
-            )
+            self._refuse("max_pixels", "a positive integer")
+        object.__setattr__(self, "alpha", ground or "drop")  # equal decoders compare equal
+
+    def _refuse(self, field: str, expected: str) -> None:
+        value = getattr(self, field)
+        raise ValueError(f"`{field}` must be {expected}. Received: {field}={value!r}")
 
     @property
     def channels(self) -> int:
+        """Of the pixels."""
         return _CHANNELS[self.color_mode]
 
-    def route(self, data: bytes) -> int:
+    def route(self, data: bytes, least: tuple[int, int] | None = None) -> int:
         """
-        Which of the six decoders is to have this image. The same in every process.
+        How to decode this image: for `decode_in_graph`, `oriented` and `route_name`.
 
-        Raises DecodeError where it is no image, or one of more than `max_pixels`.
+        A function of the file's bytes alone, the same in every process. `least` is the
+        (height, width) that the picture will be resized to.
+
+        Errors:
+            DecodeError: it is no image, or one of more than `max_pixels`.
         """
         header = look(data)
         if header.width and header.height:
             check_size(header.format, header.width, header.height, self.max_pixels)
-        route, channels = _TENSORFLOW.get(header.format, (PILLOW, ()))
-        if header.odd or self.channels not in channels or not self._channels_fit(header):
-            return PILLOW
-        return route
+        turn = orientation(header.format, data) if self.orientation == "apply" else 1
+        decoder = routes.choose(
+            header, channels=self.channels, dtype=self.dtype, mixed=self.alpha != "drop"
+        )
+        if decoder == routes.JPEG and self.scaled == "auto" and least is not None:
+            decoder = routes.scaled(header, least if turn < 5 else least[::-1])
+        return routes.packed(decoder, turn)
 
-    def _channels_fit(self, header: ImageHeader) -> bool:
-        if header.format == "WebP":  # TensorFlow adds and drops no alpha here
-            return header.channels == self.channels
-        if header.format == "PNG" and self.channels == 4:  # to 1, 2 or 4 bits it adds 1, 3 or 15
-            return header.transparent or (header.bits or 0) >= 8
-        return True
+    def by_pillow(self, route: Any) -> Any:
+        """Whether `pillow.decode` must have it: a bool, or a tensor where `route` is one."""
+        return routes.decoder_of(route) == routes.PILLOW
 
     def decode_in_graph(
         self, data: Any, route: Any, *, pillow: Callable[[Any], Any] | None = None
     ) -> Any:
         """
-        Pixels of one scalar string, as graph ops; the op fails where TensorFlow does.
+        Pixels of one scalar string, as graph ops, as they are stored; for `oriented`.
 
-        `pillow` makes the op for the route PILLOW out of `data`; without it that route
-        fails as well. So does WebP before TensorFlow 2.20, which has no op for it.
+        The op fails where TensorFlow does. `pillow` makes the op for what Pillow must have out
+        of `data`; without it that fails as well. So do WebP before TensorFlow 2.20 and JPEG XL
+        before 2.21, which have no ops for them.
         """
         import tensorflow as tf
 
-        def fail() -> Any:  # decodes nothing; not a constant, so that nobody folds it and complains
-            return tf.io.decode_png(tf.strings.substr(data, 0, 0), channels=self.channels)
-
-        branches = [partial(pillow, data) if pillow else fail] * (PILLOW + 1)
-        ops = _ops()
-        for number, channels in _TENSORFLOW.values():
-            if number in ops and self.channels in channels:
-                branches[number] = partial(ops[number], data, channels=self.channels)
-        pixels = tf.switch_case(tf.cast(route, tf.int32), branches)
+        ops = in_graph.ops(self)
+        branches = [*ops.values(), pillow or partial(in_graph.fail, self)]
+        places = [[*ops].index(n) if n in ops else len(ops) for n in range(routes.DECODERS)]
+        place = tf.gather(places, routes.decoder_of(tf.cast(route, tf.int32)))
+        pixels = tf.switch_case(place, [partial(branch, data) for branch in branches])
         return tf.ensure_shape(pixels, [None, None, self.channels])
 
-
-def _ops() -> dict[int, Callable[..., Any]]:
-    """Route -> op, as far as this TensorFlow has them."""
-    import tensorflow as tf
-
-    def first_of_gif(data: Any, channels: int) -> Any:
-        return tf.io.decode_gif(data)[0]
-
-    def first_of_webp(data: Any, channels: int) -> Any:
-        return tf.io.decode_webp(data, channels=channels)[0]
-
-    ops: dict[int, Callable[..., Any]] = {
-        JPEG: partial(tf.io.decode_jpeg, dct_method="INTEGER_ACCURATE"),
-        PNG: tf.io.decode_png,
-        GIF: first_of_gif,
-        BMP: tf.io.decode_bmp,
-    }
-    return {**ops, WEBP: first_of_webp} if hasattr(tf.io, "decode_webp") else ops
+    def oriented(self, pixels: Any, route: Any) -> Any:
+        """Pixels the right way up, as graph ops; none where `orientation` is `ignore`."""
+        if self.orientation == "ignore":
+            return pixels
+        return turned(pixels, routes.orientation_of(route))

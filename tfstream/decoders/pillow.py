@@ -5,11 +5,12 @@ word on a broken file.
 The rules, the same as on TensorFlow's path:
 
 * the first frame, on the format's own canvas (a GIF's logical screen)
-* alpha is dropped, not composited: a transparent pixel has the colour stored for it, in a
-  GIF that of its palette. With `rgba` it is kept, and is 255 where there is none
+* alpha is dropped, unless the decoder says what to mix it with: a transparent pixel has the
+  colour stored for it, in a GIF that of its palette. With `rgba` it is kept, and is opaque
+  where there is none
 * 16-bit gray becomes 8-bit by its upper byte (Pillow's own conversion clips at 255)
 * `grayscale` is ITU-R 601 luma, for JPEG its own luma channel
-* EXIF orientation, gamma and colour profiles are not applied
+* gamma and colour profiles are not applied; orientation not here (`ImageDecoder.oriented`)
 
 Pillow's flags, its registry of formats and Python's warning filters are global: none is
 touched. So the class of the format that the header names is called by itself, without
@@ -22,13 +23,18 @@ import io
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tfstream.decoders.alpha import luma, on_ground
 from tfstream.decoders.headers import ImageHeader, check_size, look
+from tfstream.decoders.refusal import of_pillow, refused, unsupported
+from tfstream.decoders.tiff import BITS, Directory
 from tfstream.errors import DecodeError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from PIL import Image
+
+    from tfstream.decoders.image import ImageDecoder
 
 _CLASSES = {
     "JPEG": ("PIL.JpegImagePlugin", "JpegImageFile"),
@@ -43,6 +49,8 @@ _CLASSES = {
     "AVIF": ("PIL.AvifImagePlugin", "AvifImageFile"),
     "HEIC": ("pillow_heif", "HeifImageFile"),
 }
+FORMATS = frozenset(_CLASSES)
+"""What Pillow reads here, and nothing else: not its PSD, PDF or SVG."""
 _INSTALL = {"AVIF": "pip install 'pillow>=11.3'", "HEIC": "pip install pillow-heif"}
 
 _MODES = {"rgb": "RGB", "rgba": "RGBA", "grayscale": "L"}
@@ -50,50 +58,126 @@ _FIRST_TO = {"CMYK": "RGB", "YCbCr": "RGB", "LAB": "RGB", "RGBa": "RGBA", "La": 
 """Modes that Pillow converts to some others only by way of these."""
 
 
-def decode(data: bytes, *, color_mode: str, max_pixels: int) -> NDArray[np.uint8]:
+def decode(data: bytes, decoder: ImageDecoder) -> NDArray[Any]:
     """
-    Pixels as [height, width, channels].
+    Pixels as [height, width, channels] of `decoder.dtype`, for `decoder.oriented`.
 
     Raises DecodeError for everything that is no readable image of at most `max_pixels`; the
     text has the cause but not the key, which the caller knows.
     """
     header = look(data)
-    if (header.format, header.odd) == ("JPEG", "truncated"):
-        raise DecodeError(f"truncated JPEG: {len(data):,} bytes without an end marker")
     if header.width and header.height:
-        check_size(header.format, header.width, header.height, max_pixels)
+        check_size(header.format, header.width, header.height, decoder.max_pixels)
+    _refuse_unread(header, data, decoder.dtype)
     try:
-        image = _open(header.format, data)
-        check_size(header.format, *image.size, max_pixels)
-        return _pixels(image, header, _MODES[color_mode])
+        image = opened(header.format, data)
+        check_size(header.format, *image.size, decoder.max_pixels)
+        return _pixels(image, header, decoder)
     except DecodeError:
         raise
     except Exception as error:  # hostile bytes bring up any class; none is lost, all are told
-        raise DecodeError(f"broken {header.format}: {_reason(error)}") from error
+        raise of_pillow(header.format, error) from error
 
 
-def _open(name: str, data: bytes) -> Image.Image:
-    """The image, its pixels not yet unpacked."""
-    if name not in _CLASSES:
-        raise DecodeError(f"{name}: not supported; convert it to PNG or JPEG")
-    module, kind = _CLASSES[name]
+def _refuse_unread(header: ImageHeader, data: bytes, dtype: str) -> None:
+    """What is known from the header to have no pixels for anyone here."""
+    if (header.format, header.odd) == ("JPEG", "truncated"):
+        raise refused("truncated JPEG", f"{len(data):,} bytes without an end marker")
+    if header.unreadable:
+        raise unsupported(header.format, header.unreadable, header[1:3])
+    if header.format == "JPEG XL":
+        raise _no_jpeg_xl(dtype)
+
+
+def _no_jpeg_xl(dtype: str) -> DecodeError:
+    if dtype == "uint16":
+        return _not_exact("JPEG XL")
     try:
-        opened = getattr(import_module(module), kind)(io.BytesIO(data))
+        from tensorflow import io as ops
+    except ImportError:
+        ops = None
+    if hasattr(ops, "decode_jxl"):
+        return refused("broken JPEG XL", "TensorFlow cannot decode it")
+    why = "TensorFlow reads it from 2.21 on; or convert it to PNG or JPEG"
+    return refused("JPEG XL needs a newer TensorFlow", why)
+
+
+def _not_exact(name: str) -> DecodeError:
+    return refused(
+        f"{name} not exact in 16 bits",
+        "its decoder gives the upper 8 bits only; ImageDecoder(dtype='uint8') takes those",
+    )
+
+
+def opened(name: str, data: bytes) -> Image.Image:
+    """The image as it is stored, its pixels not yet unpacked."""
+    module, kind = _CLASSES[name]
+    if name == "TIFF":  # newer Pillows turn it by themselves
+        data = Directory(data).upright()
+    try:
+        image: Image.Image = getattr(import_module(module), kind)(io.BytesIO(data))
     except ImportError as error:
-        raise DecodeError(f"{name}: needs another package: {_INSTALL[name]}") from error
-    image: Image.Image = opened.ico.getimage(opened.size) if name == "ICO" else opened
-    return image
+        raise DecodeError(
+            f"{name}: needs another package: {_INSTALL[name]}", kind=f"{name} needs a package"
+        ) from error
+    return image.ico.getimage(image.size) if name == "ICO" else image  # type: ignore[attr-defined]
 
 
-def _pixels(image: Image.Image, header: ImageHeader, mode: str) -> NDArray[np.uint8]:
+def _pixels(image: Image.Image, header: ImageHeader, decoder: ImageDecoder) -> NDArray[Any]:
     import numpy as np
 
-    _refuse_misread(image, header, mode)
-    if header.format == "JPEG" and mode == "L":
+    mode = _MODES[decoder.color_mode]
+    if header.format == "JPEG" and mode == "L" and header.odd != "lossless":
         image.draft("L", None)  # type: ignore[no-untyped-call, unused-ignore]
     image.load()
+    mixed = decoder.alpha != "drop" and image.has_transparency_data
+    _refuse_misread(image, header, "RGBA" if mixed else mode, decoder.dtype)
     if image.mode.startswith("I"):
-        image = _upper_byte(image)
+        return _of_gray(_gray_16(image), mode, decoder.dtype)
+    pixels: NDArray[Any] = _converted(image, "RGBA" if mixed else mode)
+    if decoder.dtype == "uint16":
+        pixels = pixels.astype(np.uint16) * 257
+    if mixed:
+        pixels = on_ground(pixels, decoder.alpha, _cast)
+        pixels = luma(pixels, _cast) if mode == "L" else pixels
+    return pixels
+
+
+def _refuse_misread(image: Image.Image, header: ImageHeader, mode: str, dtype: str) -> None:
+    """What Pillow reads without an error, but not as the file has it."""
+    bits = image.info.get("bit_depth", header.bits or 8)  # pillow-heif says it there
+    what = ""
+    if image.mode == "I" and header.format == "TIFF":
+        what = "32-bit or signed integers"
+    elif mode == "RGBA" and header.transparent and bits != 8 and image.mode != "P":
+        what = f"a transparent colour of {bits} bits"  # Pillow compares it with 8 bits
+    if what:
+        raise unsupported(header.format, what, image.size)
+    if dtype == "uint16" and bits > 8 and not image.mode.startswith("I"):
+        raise _not_exact(header.format)
+
+
+def _gray_16(image: Image.Image) -> NDArray[np.uint16]:
+    """A TIFF says how many of the 16 bits it uses, and which end is white."""
+    import numpy as np
+
+    tags: Any = getattr(image, "tag_v2", {})
+    unused = np.uint16(16 - tags.get(BITS, (16,))[0])
+    values: NDArray[np.uint16] = np.asarray(image).astype(np.uint16) << unused
+    return ~values if tags.get(262) == 0 else values  # PhotometricInterpretation: WhiteIsZero
+
+
+def _of_gray(values: NDArray[np.uint16], mode: str, dtype: str) -> NDArray[Any]:
+    import numpy as np
+
+    pixels = values if dtype == "uint16" else (values >> 8).astype(np.uint8)
+    opaque = np.full_like(pixels, np.iinfo(pixels.dtype).max)
+    return np.stack([opaque if channel == "A" else pixels for channel in mode], axis=-1)
+
+
+def _converted(image: Image.Image, mode: str) -> NDArray[np.uint8]:
+    import numpy as np
+
     if mode != "RGBA":
         image.info.pop("transparency", None)  # it is dropped; Pillow warns where it cannot keep it
     if image.mode in _FIRST_TO:
@@ -101,30 +185,5 @@ def _pixels(image: Image.Image, header: ImageHeader, mode: str) -> NDArray[np.ui
     return np.array(image.convert(mode)).reshape(image.height, image.width, len(mode))
 
 
-def _refuse_misread(image: Image.Image, header: ImageHeader, mode: str) -> None:
-    what = ""
-    if image.mode == "F":
-        what = "32-bit float"
-    elif image.mode == "I" and header.format == "TIFF":
-        what = "32-bit or signed integers"
-    elif mode == "RGBA" and header.transparent and header.bits in (2, 4, 16) and image.mode != "P":
-        what = f"a transparent colour of {header.bits} bits"  # Pillow compares it with 8 bits
-    if what:
-        width, height = image.size
-        raise DecodeError(f"{header.format}, {width:,} x {height:,}, {what}: not supported")
-
-
-def _upper_byte(image: Image.Image) -> Image.Image:
-    """16-bit gray as 8-bit; a TIFF says how many of the 16 bits it uses, and which end is white."""
-    import numpy as np
-    from PIL import Image
-
-    tags: Any = getattr(image, "tag_v2", {})
-    (bits,) = tags.get(258, (16,))  # BitsPerSample
-    values = (np.asarray(image) >> (bits - 8)).astype(np.uint8)
-    return Image.fromarray(~values if tags.get(262) == 0 else values)  # WhiteIsZero
-
-
-def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split())[:200]
-    return text or type(error).__name__
+def _cast(pixels: NDArray[Any], dtype: str) -> NDArray[Any]:
+    return pixels.astype(dtype)

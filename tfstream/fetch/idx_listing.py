@@ -17,6 +17,8 @@ from tfstream.fetch.shards import labels_of
 from tfstream.readers.idx import PEEK_BYTES, IdxHeader, pair, peek_header
 from tfstream.sources.base import ObjectInfo
 
+_MOST_SIDES = 254
+"""TensorFlow's, of a tensor."""
 _MOST_CLASSES = 10_000
 """Class names stand in the spec; labels above this are numbers to predict, not classes."""
 
@@ -39,6 +41,7 @@ def idx_manifest(
     images = [by_path[path] for path, _ in pairs]
     headers = reading.workers.run([partial(_header, reading, info) for info in images])
     _all_alike(reading, images, headers)
+    _fits_a_tensor(reading, images[0], headers[0])
     decoder = RawDecoder(dtype=headers[0].dtype, shape=headers[0].shape, little_endian=False)
     counts = np.array([header.records for header in headers], np.int64)
     if not labelled:
@@ -69,6 +72,17 @@ def _all_alike(
                 "one shape; narrow the pattern",
                 path=info.path,
             )
+
+
+def _fits_a_tensor(reading: Reading, info: ObjectInfo, header: IdxHeader) -> None:
+    """A broken header soon has records of no bytes, or more sides than a batch of TensorFlow's."""
+    if not header.record_bytes or len(header.shape) >= _MOST_SIDES:
+        raise ShardError(
+            f"{reading.source.url(info.path)}: its records have {len(header.shape)} sides and "
+            f"{header.record_bytes:,} bytes: no batch can be made of them",
+            path=info.path,
+            offset=4,
+        )
 
 
 def _partner(

@@ -11,7 +11,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from tfstream.errors import ObjectChangedError, ObjectNotFoundError
 from tfstream.fetch.retry import retrying
@@ -55,6 +54,7 @@ class Listing:
         examples: The first keys of each reason.
         empty_folders: Paths that hold nothing, ending in a slash.
         others: A few keys that did not match or are no data, for messages.
+        unused: Those patterns of `ignore` that match no listed object.
     """
 
     prefix: str
@@ -63,6 +63,7 @@ class Listing:
     examples: dict[str, list[str]] = field(default_factory=dict)
     empty_folders: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
 
 
 def listing_of(
@@ -91,6 +92,7 @@ def listing_of(
     for page in _pages(store, source, listing.prefix, options, counts):
         for info in page:
             chosen.add(info, listing)
+    listing.unused = chosen.unused
     listing.objects.sort(key=lambda info: info.path.encode("utf-8", "surrogateescape"))
     listing.objects = _once(listing.objects, source)
     if not listing.objects:
@@ -103,14 +105,17 @@ def listing_of(
 
 def _once(objects: Sequence[ObjectInfo], source: Source) -> list[ObjectInfo]:
     """Each key once: pages may overlap, where a store cannot begin after a given key."""
-    found = [*objects[:1], *(each for before, each in pairwise(objects) if each != before)]
-    for before, each in pairwise(found):
-        if before.path == each.path:
+    found: list[ObjectInfo] = []
+    for each in objects:
+        if found and found[-1].path == each.path:
+            if found[-1] == each:
+                continue
             raise ObjectChangedError(
                 f"changed while it was listed: {source.url(each.path)}: make the dataset again "
                 "when nobody writes there, or from a commit",
                 path=each.path,
             )
+        found.append(each)
     return found
 
 
@@ -122,8 +127,14 @@ class _Choice:
     ) -> None:
         self._pattern = pattern
         self._matches = matcher(pattern)
-        self._ignored = [matcher(each) for each in ignore]
+        self._ignored = {each: matcher(each) for each in ignore}
+        self._used: set[str] = set()
         self._is_data = is_data
+
+    @property
+    def unused(self) -> list[str]:
+        """What of `ignore` matched no object so far that the pattern matches."""
+        return [each for each in self._ignored if each not in self._used]
 
     def add(self, info: ObjectInfo, listing: Listing) -> None:
         """Put the object where it belongs."""
@@ -144,9 +155,11 @@ class _Choice:
     def _reason(self, info: ObjectInfo) -> str | None:
         if info.kind != "object":
             return _REASONS[info.kind]
+        ignored = [each for each, matches in self._ignored.items() if matches(info.path)]
+        self._used.update(ignored)
         if hidden(info.path, self._pattern):
             return "hidden"
-        if any(matches(info.path) for matches in self._ignored):
+        if ignored:
             return "ignored"
         if self._is_data is not None and not self._is_data(info.path):
             return "not data"
@@ -196,6 +209,8 @@ def extensions_of(keys: Sequence[str]) -> str:
 
 def _nothing(source: Source, store: Store, listing: Listing) -> str:
     message = f"nothing matches {source.url(source.pattern)}"
+    if "{" in source.pattern:
+        message += " (braces stand for themselves: write *.[jp][pn]g, or no extension for all)"
     if listing.left_out:
         message += f"; left out {_reasons(listing, listing.left_out)}"
     if listing.others:
@@ -203,6 +218,17 @@ def _nothing(source: Source, store: Store, listing: Listing) -> str:
         return f"{message}; there are {some} (extensions: {extensions_of(listing.others)})"
     near = store.near(source.pattern)
     return f"{message}; {near}" if near else message
+
+
+def warn_unused(source: Source, listing: Listing) -> None:
+    """A pattern of `ignore` that leaves out nothing is most likely misspelt: name some keys."""
+    if listing.unused:
+        log.warning(
+            "%s: ignore=%r matches nothing; there are keys such as %s",
+            source.url(source.pattern),
+            listing.unused,
+            ", ".join(_plain(info.path) for info in listing.objects[:_SHOWN]),
+        )
 
 
 def _say(source: Source, listing: Listing) -> None:

@@ -14,18 +14,21 @@ import numpy as np
 
 from tfstream.decoders.base import Decoder
 from tfstream.decoders.headers import look
+from tfstream.decoders.raw import RawDecoder
 from tfstream.errors import DecodeError, ObjectNotFoundError, SpecError
 from tfstream.fetch.columns import Objects
 from tfstream.fetch.handles import known_manifest, shared
 from tfstream.fetch.idx_listing import idx_manifest, is_idx, looks_like_idx
-from tfstream.fetch.listing import DATA_EXTENSIONS, Listing, extensions_of, listing_of
+from tfstream.fetch.listing import DATA_EXTENSIONS, Listing, extensions_of, listing_of, warn_unused
 from tfstream.fetch.manifest import Manifest
+from tfstream.fetch.masks import masked_manifest
 from tfstream.fetch.reading import Reading
 from tfstream.fetch.retry import retrying
 from tfstream.fetch.stats import Counts
 from tfstream.fetch.stream import Stream
-from tfstream.labels.base import Labels
+from tfstream.labels.base import Labelled, Labels
 from tfstream.labels.idx import IdxLabels
+from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
 from tfstream.readers.base import Reader
 from tfstream.readers.file import FileReader
@@ -110,6 +113,8 @@ def pinned(
         counts=counts,
         is_data=_is_data_for(wanted.reader),
     )
+    if not isinstance(wanted.labels, ImageLabels):  # it may be for the masks
+        warn_unused(source, listing)
     reader = wanted.reader or _recognised(listing, reading)
     if isinstance(reader, IdxReader):
         return _idx(wanted, reader, listing, reading)
@@ -135,15 +140,31 @@ def opened(spec: DatasetSpec, credentials: Credentials | None, options: ReadOpti
     Errors:
         SourceError: it cannot be read; ObjectChangedError: it is no longer what was pinned.
     """
+    _whole_spec(spec)
     known = known_manifest(spec.source, spec.manifest)
     if known is not None:
         store = spec.source.open(credentials, options)
         reading = Reading(spec.source, store, options, Counts(), credentials)
-        return Stream(spec, reading, known)
+        return _stream(spec, reading, known)
     wanted = Wanted(spec.source, spec.reader, spec.labels, spec.class_names, spec.ignore)
     found = pinned(wanted, credentials, options)
     found.manifest.check(spec.manifest, found.source.url(found.source.pattern))
-    return Stream(spec, found.reading, found.manifest)
+    return _stream(spec, found.reading, found.manifest)
+
+
+def _stream(spec: DatasetSpec, reading: Reading, manifest: Manifest) -> Stream:
+    if spec.records not in (None, manifest.count):
+        raise SpecError(f"{spec.records:,}, but there are {manifest.count:,}", where="$.records")
+    return Stream(spec, reading, manifest)
+
+
+def _whole_spec(spec: DatasetSpec) -> None:
+    """Refuse parts that are each legal but do not go together."""
+    if spec.reader.shards != isinstance(spec.decoder, RawDecoder):
+        raise SpecError(
+            f"the decoder {spec.decoder.name!r} does not fit the reader {spec.reader.name!r}",
+            where="$.decoder",
+        )
 
 
 def _is_data_for(reader: Reader | None):  # type: ignore[no-untyped-def]
@@ -192,15 +213,12 @@ def _some_image(listing: Listing, reading: Reading, first: ObjectInfo) -> None:
 
 def _files(wanted: Wanted, reader: Reader, listing: Listing, reading: Reading) -> Pinned:
     objects, labels = listing.objects, wanted.labels
-    if labels is None:
-        manifest = Manifest(Objects.of(objects))
+    if labels is None or isinstance(labels, ImageLabels):
+        manifest = _unclassed(wanted, listing, reading)
         return Pinned(
-            reading.source, reader, None, None, None, shared(reading.source, manifest), reading
+            reading.source, reader, labels, None, None, shared(reading.source, manifest), reading
         )
-    keys = [info.path for info in objects]
-    labelled = labels.assign(keys, prefix=listing.prefix, class_names=wanted.class_names)
-    if labels.by_class:
-        _no_empty_class(listing, labelled.class_names, wanted.class_names)
+    labelled = _labelled(labels, wanted, listing, reading.source)
     values = np.asarray(labelled.values, np.int32)
     rows = np.flatnonzero(values >= 0) if labels.by_class else np.arange(len(values))
     if len(rows) < len(values):
@@ -210,6 +228,25 @@ def _files(wanted: Wanted, reader: Reader, listing: Listing, reading: Reading) -
     manifest = Manifest(Objects.of([objects[row] for row in rows]), values[rows])
     manifest = shared(reading.source, manifest)
     return Pinned(reading.source, reader, labels, labelled.class_names, None, manifest, reading)
+
+
+def _unclassed(wanted: Wanted, listing: Listing, reading: Reading) -> Manifest:
+    if not isinstance(wanted.labels, ImageLabels):
+        return Manifest(Objects.of(listing.objects))
+    is_data = _is_data_for(FileReader())
+    return masked_manifest(wanted.labels, listing, reading, ignore=wanted.ignore, is_data=is_data)
+
+
+def _labelled(labels: Labels, wanted: Wanted, listing: Listing, source: Source) -> Labelled:
+    """Labels know keys alone, so their errors get the place here."""
+    keys = [info.path for info in listing.objects]
+    try:
+        labelled = labels.assign(keys, prefix=listing.prefix, class_names=wanted.class_names)
+        if labels.by_class:
+            _no_empty_class(listing, labelled.class_names, wanted.class_names)
+    except ValueError as error:
+        raise ValueError(f"{source.url(source.pattern)}: {error}") from None
+    return labelled
 
 
 def _no_empty_class(listing: Listing, names: Sequence[str], wanted: Sequence[str] | None) -> None:
@@ -222,8 +259,8 @@ def _no_empty_class(listing: Listing, names: Sequence[str], wanted: Sequence[str
     bad = sorted(name for name in empty - set(names) - {""} if not name.startswith("."))
     if bad and wanted is None:
         raise ValueError(
-            f"the class folder {bad[0]!r} below {listing.prefix or '/'!r} is empty: remove it, "
-            f"or pass class_names={list(names)!r} to leave it out"
+            f"the class folder {bad[0]!r} is empty: remove it, or pass "
+            f"class_names={list(names)!r} to leave it out"
         )
 
 

@@ -39,12 +39,12 @@ def retrying(
         try:
             return call(attempt)
         except TransientError as error:
-            counts.error(error.kind)
+            counts.error(error.kind, path)
             last = error
         except ShuttingDownError:
             raise
         except TfstreamError as error:
-            counts.error(type(error).__name__)
+            counts.error(type(error).__name__, path)
             raise
         if attempt < options.attempts:
             pause(delay(attempt, last.retry_after, options))

@@ -187,7 +187,7 @@ def _named(reading: Reading, info: ObjectInfo, call: Callable[[], Any]) -> Any:
     try:
         return call()
     except ShardError as error:
-        reading.counts.error("ShardError")
+        reading.counts.error("ShardError", info.path)
         raise ShardError(
             f"{reading.source.url(info.path)}: {error}", path=info.path, offset=error.offset
         ) from error

@@ -1,11 +1,53 @@
-"""`Stats`: what a dataset has read so far in this process, as a frozen snapshot."""
+"""
+`Stats`: what a dataset has read so far in this process, as a frozen snapshot.
+
+```
+Counts   the live numbers; threads add
+  -> Stats        a snapshot
+       errors     kind -> FailedKeys: the first keys, and how often
+```
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+_KEYS_KEPT = 10
+"""Of each kind of failure: enough to look into it. `total` has the number."""
+
+
+class FailedKeys(tuple[str, ...]):
+    """
+    The first keys that failed in one way, each once; `total` is how often anything did.
+
+    `total` may be more (a key that failed again, later keys) or have no keys beside it (a
+    request that was for no object).
+    """
+
+    total: int
+
+    def __new__(cls, keys: Iterable[str] = (), total: int | None = None) -> FailedKeys:
+        """`total` is as many as there are keys, unless given."""
+        found = super().__new__(cls, keys)
+        found.total = len(found) if total is None else total
+        return found
+
+    def __repr__(self) -> str:
+        return f"FailedKeys({super().__repr__()}, total={self.total})"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FailedKeys) and other.total != self.total:
+            return False
+        return super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +61,9 @@ class Stats:
         requests: Requests for data, failed ones too.
         retries: Requests that were repeats.
         cache_hits: Objects that needed no request.
-        errors: Failed attempts by kind, such as `{"503": 2, "timeout": 1}`.
+        errors: What failed, by kind: attempts to read (`503`, `timeout`), and each record that
+            came and could not be decoded (`truncated JPEG`). Such as
+            `{"503": FailedKeys(("a/x.jpg",), total=2)}`.
         left_out: Listed objects that are not data, by reason.
         decode_paths: Records by how they were decoded, such as `{"jpeg": 700, "pillow": 13}`.
         waiting_seconds: Time that requests waited for their turn, summed over requests.
@@ -31,7 +75,7 @@ class Stats:
     requests: int = 0
     retries: int = 0
     cache_hits: int = 0
-    errors: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, FailedKeys] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     decode_paths: Mapping[str, int] = field(default_factory=dict)
     waiting_seconds: float = 0.0
@@ -45,7 +89,7 @@ class Counts:
         self._lock = threading.Lock()
         self._numbers: Counter[str] = Counter()
         self._waiting = self._reading = 0.0
-        self._errors: Counter[str] = Counter()
+        self._errors: dict[str, FailedKeys] = {}
         self._left_out: Counter[str] = Counter()
         self._decode_paths: Counter[str] = Counter()
 
@@ -72,10 +116,12 @@ class Counts:
         with self._lock:
             self._numbers["cache_hits"] += 1
 
-    def error(self, kind: str) -> None:
-        """One attempt failed."""
+    def error(self, kind: str, key: str | None = None) -> None:
+        """One attempt failed, or one record: `key`, or what was listed, or nothing known."""
         with self._lock:
-            self._errors[kind] += 1
+            known = self._errors.get(kind, FailedKeys())
+            fresh = (key,) if key and key not in known else ()
+            self._errors[kind] = FailedKeys([*known, *fresh][:_KEYS_KEPT], known.total + 1)
 
     def leave_out(self, reasons: Mapping[str, int]) -> None:
         """A listing had objects that are not data."""

@@ -10,17 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfstream.decoders.image import ROUTE_NAMES, ImageDecoder
+from tfstream.decoders import mask
+from tfstream.decoders.image import ImageDecoder, route_name
 from tfstream.decoders.raw import RawDecoder
+from tfstream.decoders.routes import orientation_of
 from tfstream.errors import DecodeError
 from tfstream.fetch.budget import process_budget
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.reading import Reading
 from tfstream.fetch.shards import shard_cache
+from tfstream.labels.images import ImageLabels
 from tfstream.sources.base import ObjectInfo
 from tfstream.spec import DatasetSpec
 
 Array = np.ndarray[Any, np.dtype[Any]]
+BAD = -1
+"""The route of a record that nobody can decode, where `on_error` says to go on without it."""
 
 
 class Fetched(NamedTuple):
@@ -29,13 +34,21 @@ class Fetched(NamedTuple):
 
     Fields:
         data: For files, an array with the bytes of each; for shards, one run of bytes.
-        labels: int32, one a record; zeros where there are none.
-        routes: int32, one a record: how to decode it.
+        labels: int32, one a record; zeros where there are none. Or packed masks.
+        routes: int32, one a record: how to decode it, or `BAD`.
     """
 
     data: Array | bytes
     labels: Array
     routes: Array
+
+
+class _File(NamedTuple):
+    """One image: its bytes, its route, and its packed mask if it has one."""
+
+    data: bytes
+    route: int = 0
+    mask: bytes = b""
 
 
 class Stream:
@@ -53,20 +66,23 @@ class Stream:
 
         Errors:
             SourceError: an object could not be read.
-            DecodeError: an object is no image.
+            DecodeError: an object is no image, and the spec says `on_error="raise"`.
             ShardError: a shard does not hold what its format says.
         """
         if self._shards is not None:
             data, labels = self._shards.records(records)
             return Fetched(data, labels, np.zeros(len(records), np.int32))
-        infos = [self.manifest.objects[row] for row in records]
+        pairs = [self._objects(row) for row in records]
         asked = time.monotonic()
-        with process_budget().reserved(sum(info.size for info in infos)):
-            jobs = [partial(self._file, info, asked) for info in infos]
+        with process_budget().reserved(sum(info.size for pair in pairs for info in pair)):
+            jobs = [partial(self._file, pair, asked) for pair in pairs]
             files = self.reading.workers.run(jobs)
-        routes = np.fromiter((route for _, route in files), np.int32, len(files))
+        routes = np.fromiter((file.route for file in files), np.int32, len(files))
         self._count(routes)
-        return Fetched(_array([data for data, _ in files]), self._labels(records), routes)
+        labels = self._labels(records)
+        if self.manifest.partners is not None:
+            labels = _array([file.mask for file in files])
+        return Fetched(_array([file.data for file in files]), labels, routes)
 
     @property
     def record_bytes(self) -> int:
@@ -80,31 +96,72 @@ class Stream:
             return self._shards.url(record)
         return self.reading.source.url(self.manifest.objects.paths[record])
 
-    def _file(self, info: ObjectInfo, asked: float) -> tuple[bytes, int]:
+    def failed(self, path: str, error: DecodeError) -> DecodeError:
+        """Count an object that cannot be decoded; the error with its URL and key."""
+        self.reading.counts.error(error.kind or type(error).__name__, path)
+        text = f"{self.reading.source.url(path)}: {error}"
+        return DecodeError(text, path=path, key=path, kind=error.kind)
+
+    def mask(self, record: int) -> bytes:
+        """
+        The mask of an image, packed.
+
+        Errors:
+            DecodeError: it cannot be decoded, or is not of its image's size.
+        """
+        image, info = self._objects(record)
+        data = self.reading.get(image)
+        return self._mask(info, data, self._route(self._image_decoder, data))
+
+    def _objects(self, row: int) -> list[ObjectInfo]:
+        """An image, and its mask if it has one."""
+        partners = self.manifest.partners
+        return [self.manifest.objects[row], *([partners[row]] if partners is not None else [])]
+
+    def _file(self, objects: Sequence[ObjectInfo], asked: float) -> _File:
         self.reading.counts.waited(time.monotonic() - asked)
-        data = self.reading.get(info)
+        data = self.reading.get(objects[0])
         decoder = self.spec.decoder
         if not isinstance(decoder, ImageDecoder):
-            return data, 0
+            return _File(data)
+        path = objects[0].path
         try:
-            return data, decoder.route(data)
+            route = self._route(decoder, data)
+            if len(objects) == 1:
+                return _File(data, route)
+            path = objects[1].path
+            return _File(data, route, self._mask(objects[1], data, route))
         except DecodeError as error:
-            self.reading.counts.error("DecodeError")
-            raise named(error, self.reading.source.url(info.path), info.path) from error
+            if self.spec.on_error != "raise":
+                return _File(data, BAD)
+            raise self.failed(path, error) from error
+
+    def _mask(self, info: ObjectInfo, image: bytes, route: int) -> bytes:
+        labels, decoder = self.spec.labels, self._image_decoder
+        assert isinstance(labels, ImageLabels)
+        data = self.reading.get(info)
+        values = mask.decode(data, dtype=labels.dtype, max_pixels=decoder.max_pixels)
+        mask.check_sides(values, image, turned=orientation_of(route) > 4)
+        return mask.packed(values)
+
+    @property
+    def _image_decoder(self) -> ImageDecoder:
+        assert isinstance(self.spec.decoder, ImageDecoder)
+        return self.spec.decoder
 
     def _labels(self, records: Array) -> Array:
         if self.manifest.labels is None:
             return np.zeros(len(records), np.int32)
         return self.manifest.labels[records]
 
+    def _route(self, decoder: ImageDecoder, data: bytes) -> int:
+        resize = self.spec.resize
+        mixes = resize is not None and resize.interpolation != "nearest"  # else no values may mix
+        return decoder.route(data, resize.image_size if resize and mixes else None)
+
     def _count(self, routes: Array) -> None:
-        found = Counter(ROUTE_NAMES[route] for route in routes.tolist())
+        found = Counter(route_name(route) for route in routes.tolist() if route != BAD)
         self.reading.counts.decoded(found)
-
-
-def named(error: DecodeError, url: str, path: str) -> DecodeError:
-    """The same error with the key in it."""
-    return DecodeError(f"{url}: {error}", path=path, key=path)
 
 
 def _array(parts: Sequence[bytes]) -> Array:

@@ -1,54 +1,106 @@
-"""The two Python ops: `tfstream.fetch`, and `tfstream.decode` for what TensorFlow cannot."""
+"""
+The Python ops. Where all is well only the first of them runs.
+
+```
+tfstream.fetch     record numbers -> bytes, labels, routes
+tfstream.decode    one image that TensorFlow cannot decode -> pixels
+tfstream.report    the bad records of a batch -> named in the stats; or too many, an error
+```
+"""
 
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from tfstream.decoders import pillow
-from tfstream.decoders.image import PILLOW, ROUTE_NAMES, ImageDecoder
+from tfstream.decoders.image import ImageDecoder, route_name
 from tfstream.errors import DecodeError
+from tfstream.fetch import failures
 from tfstream.fetch.handles import stream_of
 from tfstream.fetch.opening import opened
-from tfstream.fetch.stream import Stream, named
+from tfstream.fetch.stream import Stream
 from tfstream.graph import op
 from tfstream.graph.windows import Windows
+from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
 from tfstream.spec import DatasetSpec
 
-FETCH, DECODE = "tfstream.fetch", "tfstream.decode"
+FETCH, DECODE, REPORT = "tfstream.fetch", "tfstream.decode", "tfstream.report"
 _windows: weakref.WeakKeyDictionary[Stream, Windows] = weakref.WeakKeyDictionary()
 
 
 class Address:
-    """What an op needs to find its stream: two constants of the graph."""
+    """What an op needs to find its stream: two constants of the graph; and its labels' dtype."""
 
     def __init__(self, spec: DatasetSpec, handle: str) -> None:
         self.inputs = (tf.constant(spec.to_json()), tf.constant(handle))
+        self.labels = tf.string if isinstance(spec.labels, ImageLabels) else tf.int32
 
 
-def fetch(
-    address: Address, epoch: tf.Tensor, numbers: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:
+class Encoded(NamedTuple):
     """
-    Data, labels, routes and record numbers, as `fetch.stream.Fetched` has them.
+    What decoding needs of one record, or of several.
 
-    `numbers` are records, or positions of the epoch where the reader has shards.
+    Fields:
+        data: The bytes; for shards, one run of all records.
+        routes: int32, how to decode it.
+        records: int64, rows of the manifest, to name it.
     """
-    outputs = op.call(
-        FETCH, [*address.inputs, epoch, numbers], [tf.string, tf.int32, tf.int32, tf.int64]
-    )
+
+    data: tf.Tensor
+    routes: tf.Tensor
+    records: tf.Tensor
+
+
+class Chunk(NamedTuple):
+    """
+    Records as they were fetched.
+
+    Fields:
+        encoded: Their bytes.
+        labels: One a record: int32, zeros where there are none; or packed masks.
+        epochs, positions: int64, one a record: where in the order they stand.
+    """
+
+    encoded: Encoded
+    labels: tf.Tensor
+    epochs: tf.Tensor
+    positions: tf.Tensor
+
+
+def fetch(address: Address, epoch: tf.Tensor, positions: tf.Tensor, numbers: tf.Tensor) -> Chunk:
+    """`numbers` are records, or the same positions again where the reader has shards."""
+    dtypes = [tf.string, address.labels, tf.int32, tf.int64]
+    outputs = op.call(FETCH, [*address.inputs, epoch, numbers], dtypes)
     for output in outputs[1:]:
         output.set_shape([None])
-    return outputs[0], outputs[1], outputs[2], outputs[3]
+    data, labels, routes, records = outputs
+    epochs = tf.fill(tf.shape(positions), epoch)
+    return Chunk(Encoded(data, routes, records), labels, epochs, positions)
 
 
-def decode(address: Address, record: tf.Tensor, data: tf.Tensor, route: tf.Tensor) -> tf.Tensor:
-    """One image's uint8 pixels through Pillow, or the error that names it."""
-    return op.call(DECODE, [*address.inputs, record, data, route], [tf.uint8])[0]
+def decode(address: Address, one: Encoded, *, dtype: str, last: bool) -> tf.Tensor:
+    """
+    One image's pixels through Pillow, or an error.
+
+    With `last` nothing else will be tried: the error names the image, or, where `on_error` says
+    to go on, there is none, and no pixels either.
+    """
+    inputs = [*address.inputs, one.records, one.data, one.routes, tf.constant(last)]
+    return op.call(DECODE, inputs, [tf.as_dtype(dtype)])[0]
+
+
+def report(
+    address: Address, records: tf.Tensor, data: tf.Tensor, tally: tf.Tensor, told: tf.Tensor
+) -> tf.Tensor:
+    """`fetch.failures.report`; `tally` is its `Tally` as int64."""
+    names = op.call(REPORT, [*address.inputs, records, data, tally, told], [tf.string])[0]
+    names.set_shape([None])
+    return names
 
 
 def _stream(spec: bytes, handle: bytes) -> Stream:
@@ -64,19 +116,33 @@ def _fetch(spec: bytes, handle: bytes, epoch: Any, numbers: Any) -> list[Any]:
     return [fetched.data, fetched.labels, fetched.routes, records]
 
 
-def _decode(spec: bytes, handle: bytes, record: Any, data: bytes, route: Any) -> Any:
+def _decode(spec: bytes, handle: bytes, record: Any, data: bytes, route: Any, last: Any) -> Any:
     stream = _stream(spec, handle)
     decoder = stream.spec.decoder
     assert isinstance(decoder, ImageDecoder)
     try:
-        pixels = pillow.decode(data, color_mode=decoder.color_mode, max_pixels=decoder.max_pixels)
+        pixels = pillow.decode(data, decoder)
     except DecodeError as error:
-        stream.reading.counts.error("DecodeError")
-        path = stream.manifest.objects.paths[int(record)]
-        raise named(error, stream.url(int(record)), path) from error
-    if route != PILLOW:  # TensorFlow refused what its header promised
-        stream.reading.counts.decoded({ROUTE_NAMES[int(route)]: -1, "pillow": 1})
+        if not last:
+            raise
+        if stream.spec.on_error == "raise":
+            raise stream.failed(stream.manifest.objects.paths[int(record)], error) from error
+        return np.empty((0, 0, decoder.channels), decoder.dtype)
+    if not decoder.by_pillow(route):  # TensorFlow refused what its header promised
+        stream.reading.counts.decoded({route_name(route): -1, "pillow": 1})
     return np.ascontiguousarray(pixels)
+
+
+def _report(spec: bytes, handle: bytes, records: Any, data: Any, tally: Any, told: Any) -> Any:
+    epoch, delivered, failed, nothing = tally.tolist()
+    names = failures.report(
+        _stream(spec, handle),
+        records.tolist(),
+        data.tolist(),
+        failures.Tally(epoch, delivered, failed, bool(nothing)),
+        [name.decode("utf-8", "surrogateescape") for name in told],
+    )
+    return [np.array([name.encode("utf-8", "surrogateescape") for name in names], object)]
 
 
 def _windows_of(stream: Stream) -> Windows:
@@ -91,3 +157,4 @@ def _windows_of(stream: Stream) -> Windows:
 
 op.register(FETCH, _fetch)
 op.register(DECODE, _decode)
+op.register(REPORT, _report)

@@ -3,8 +3,10 @@ The whole graph of a dataset.
 
 ```
 epoch number -> positions, in chunks -> record numbers -> fetch (the Python op) -> decode,
-resize -> labels in their form -> batches -> prefetch
+resize -> batches -> labels in their form -> prefetch
 ```
+
+Where `on_error` says to go on without bad records, `policy` decodes and makes the batches.
 
 The graph's size does not depend on how many records there are: it holds the spec's JSON.
 """
@@ -14,14 +16,20 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from functools import partial
 
 import tensorflow as tf
 
 from tfstream.graph import decode, ops
-from tfstream.graph.order import epochs_of, part_of, positions_of, records_of
+from tfstream.graph.lengths import Lengths, elements_of, lengths_of
+from tfstream.graph.masks import masks_of
+from tfstream.graph.order import epochs_of, positions_of, records_of
+from tfstream.graph.policy import good_examples
 from tfstream.graph.pure import pure
+from tfstream.graph.substitute import Search
+from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
-from tfstream.spec import DatasetSpec, Position, subset_of
+from tfstream.spec import DatasetSpec, subset_of
 
 _FILES, _RECORDS = 16, 1024
 """The least records a call of the Python op: it costs about 0.2 ms, so this makes it cheap."""
@@ -47,79 +55,80 @@ def build(
         ValueError: the subset, or this worker's part of it, is empty.
     """
     count = subset_of(spec.order, records).size
-    steps = _steps(spec, count, epochs)
-    address = ops.Address(spec, handle)
-    chunk = chunk_of(spec)
+    lengths = lengths_of(spec, count)
+    address, chunk = ops.Address(spec, handle), chunk_of(spec)
     dataset = epochs_of(spec, epochs).flat_map(lambda n: positions_of(spec, count, chunk, n))
     calls = min(max(2, math.ceil(2 * options.max_in_flight / chunk)), _CALLS)
-    dataset = dataset.map(_fetch(spec, records, address), num_parallel_calls=calls)
+    fetch = _fetch(spec, records, address)
+    dataset = dataset.map(fetch, num_parallel_calls=calls)
     if epochs == 0:
         dataset = _with_threads(dataset, calls)
-    dataset = _decoded(spec, address, dataset)
-    if steps is not None:
-        dataset = dataset.apply(tf.data.experimental.assert_cardinality(steps))
+    if spec.on_error == "raise" or spec.reader.shards:
+        dataset = _decoded(spec, address, dataset)
+    else:
+        dataset = _tolerant(spec, address, dataset, Search(fetch, count), lengths)
+    elements = elements_of(spec, lengths, epochs)
+    if elements is not None:
+        dataset = dataset.apply(tf.data.experimental.assert_cardinality(elements))
     return pure(dataset.prefetch(_PREFETCH)).with_options(_options(calls, epochs))
 
 
 def chunk_of(spec: DatasetSpec) -> int:
     """Records a call of the Python op: a whole number of batches, so that none spans epochs."""
     batch = spec.batch_size or 1
+    if spec.batch_size and spec.resize is None and not spec.reader.shards:
+        return batch  # a chunk is decoded as one tensor: here its images must agree in size
     return batch * max(1, (_RECORDS if spec.reader.shards else _FILES) // batch)
 
 
-def _steps(spec: DatasetSpec, count: int, epochs: int | None) -> int | None:
-    """How many elements one iteration has; None where the first differs from the next."""
-    start = spec.start or Position()
-    if start.record >= max(count, 1):
-        raise ValueError(f"the position {start.record:,} is past the epoch's end, {count:,}")
-    part, batch = part_of(spec), spec.batch_size or 1
-    whole, first = (
-        math.ceil(int(part.count(positions)) / batch) for positions in (count, count - start.record)
-    )
-    if whole == 0:
-        raise ValueError(
-            f"nothing to read: {count:,} records"
-            + (f", subset={spec.order.subset!r}" if spec.order.subset else "")
-            + (f", {spec.shard}" if spec.shard else "")
-        )
-    if epochs is None:
-        return int(tf.data.INFINITE_CARDINALITY)
-    if epochs:
-        return first + (epochs - 1) * whole
-    return whole if first == whole else None
-
-
-def _fetch(spec: DatasetSpec, records: int, address: ops.Address) -> Callable[..., Parts]:
-    def fetch(epoch: tf.Tensor, positions: tf.Tensor) -> Parts:
+def _fetch(spec: DatasetSpec, records: int, address: ops.Address) -> Callable[..., ops.Chunk]:
+    def fetch(epoch: tf.Tensor, positions: tf.Tensor) -> ops.Chunk:
         if spec.reader.shards:  # the op orders them: that takes the manifest
-            return ops.fetch(address, epoch, positions)
-        return ops.fetch(address, epoch, records_of(spec.order, records, epoch, positions))
+            return ops.fetch(address, epoch, positions, positions)
+        numbers = records_of(spec.order, records, epoch, positions)
+        return ops.fetch(address, epoch, positions, numbers)
 
     return fetch
 
 
-def _decoded(spec: DatasetSpec, address: ops.Address, dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Elements of the dataset's final form."""
+def _decoded(spec: DatasetSpec, address: ops.Address, chunks: tf.data.Dataset) -> tf.data.Dataset:
+    """Elements of the dataset's final form; the first bad record is an error."""
     single = spec.batch_size is None
     if single and spec.resize is None and not spec.reader.shards:  # sizes differ: no batch
-        return dataset.unbatch().map(
-            lambda data, label, route, record: _element(
-                spec, decode.image(spec, address, data, route, record), label
-            ),
+        return chunks.unbatch().map(
+            lambda one: _element(spec, decode.image_of(spec, address, one.encoded), one.labels),
             num_parallel_calls=_cores(),
         )
 
-    def batch(data: tf.Tensor, labels: tf.Tensor, routes: tf.Tensor, rows: tf.Tensor) -> Parts:
+    def batch(chunk: ops.Chunk) -> Parts:
         if spec.reader.shards:
-            examples = decode.run_of_numbers(spec, data)
+            examples = decode.run_of_numbers(spec, chunk.encoded.data)
         else:
-            examples = decode.batch_of_images(spec, address, data, routes, rows)
-        return _element(spec, examples, labels)
+            examples, _ = decode.images_of(spec, address, chunk.encoded)
+        return _element(spec, examples, chunk.labels)
 
-    dataset = dataset.map(batch, num_parallel_calls=_cores())
+    dataset = chunks.map(batch, num_parallel_calls=_cores())
     if single:
         return dataset.unbatch()
     return dataset if chunk_of(spec) == spec.batch_size else dataset.flat_map(_slices(spec))
+
+
+def _tolerant(
+    spec: DatasetSpec,
+    address: ops.Address,
+    chunks: tf.data.Dataset,
+    search: Search,
+    lengths: Lengths,
+) -> tf.data.Dataset:
+    """The same, going on without bad records."""
+    single = spec.batch_size is None
+    if single and spec.resize is None:  # sizes differ: no image may share a chunk
+        chunks = chunks.unbatch().batch(1)
+    examples = good_examples(
+        spec, address, chunks, search=search, lengths=lengths, threads=_cores()
+    )
+    dataset = examples.map(partial(_element, spec))
+    return dataset.unbatch() if single else dataset
 
 
 def _slices(spec: DatasetSpec) -> Callable[..., tf.data.Dataset]:
@@ -139,6 +148,8 @@ def _slices(spec: DatasetSpec) -> Callable[..., tf.data.Dataset]:
 def _element(spec: DatasetSpec, example: tf.Tensor, label: tf.Tensor) -> Parts | tf.Tensor:
     if spec.label_mode is None:
         return example
+    if isinstance(spec.labels, ImageLabels):
+        return example, masks_of(spec, spec.labels, label)
     if spec.label_mode == "categorical":
         label = tf.one_hot(label, len(spec.class_names or ()))
     elif spec.label_mode == "binary":
@@ -159,7 +170,7 @@ def _with_threads(dataset: tf.data.Dataset, calls: int) -> tf.data.Dataset:
     Threads of its own for what waits for the network, and for nothing after it.
 
     As an option they would be the whole dataset's. Measured on two cores: decoding on all of
-    them costs 4 % more CPU, and 70 MB of memory that each thread's allocator keeps.
+    them costs 4 % more CPU, and 60 MB of memory that each thread's allocator keeps.
     """
     variant = tf.raw_ops.PrivateThreadPoolDataset(
         input_dataset=tf.data.experimental.to_variant(dataset),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import tensorflow as tf
 
 from tfstream.decoders.image import ImageDecoder
@@ -15,15 +17,31 @@ def resized(spec: DatasetSpec, pixels: tf.Tensor) -> tf.Tensor:
 
     float32, but for `nearest` and where nothing is resized: those keep the dtype.
     """
-    how = spec.resize
+    return _in_form(spec, pixels, spec.resize, shape_of(spec))
+
+
+def resized_mask(spec: DatasetSpec, values: tf.Tensor) -> tf.Tensor:
+    """A mask (h, w, 1) as its image is resized, but without mixing values: by nearest neighbour."""
+    how = spec.resize and replace(spec.resize, interpolation="nearest")
+    return _in_form(spec, values, how, mask_shape_of(spec))
+
+
+def _in_form(
+    spec: DatasetSpec, pixels: tf.Tensor, how: Resize | None, shape: tuple[int | None, ...]
+) -> tf.Tensor:
     if how is not None:
         pixels = _to_size(how, pixels)
-    if spec.data_format == "channels_first" and len(shape_of(spec)) == 3:
+    if spec.data_format == "channels_first" and len(shape) == 3:
         leading = pixels.shape.rank - 3
         pixels = tf.transpose(pixels, [*range(leading), leading + 2, leading, leading + 1])
-    leading_shape = [None] * (pixels.shape.rank - len(shape_of(spec)))
-    pixels.set_shape([*leading_shape, *shape_of(spec)])
+    pixels.set_shape([*[None] * (pixels.shape.rank - len(shape)), *shape])
     return pixels
+
+
+def mask_shape_of(spec: DatasetSpec) -> tuple[int | None, ...]:
+    """The static shape of one mask."""
+    height, width = spec.resize.image_size if spec.resize else (None, None)
+    return (1, height, width) if spec.data_format == "channels_first" else (height, width, 1)
 
 
 def shape_of(spec: DatasetSpec) -> tuple[int | None, ...]:

@@ -28,10 +28,11 @@ class DirectoryLabels(Labels):
         found = sorted({name for name in folders if name is not None}, key=_bytewise)
         if not found:
             raise ValueError(
-                f"no class folders below {prefix or '/'!r}: labels='inferred' takes the class "
-                "from the first folder of each path (cat/1.jpg). For images without labels "
-                "pass labels=None"
+                "no class folders: labels='inferred' takes the class from the first folder of "
+                "each path (cat/1.jpg). For images without labels pass labels=None"
             )
+        if class_names is None and len(found) == 1:
+            raise ValueError(_alone(found[0], keys, prefix))
         names = _checked(class_names, found)
         place = {name: index for index, name in enumerate(names)}
         values = [-1 if name is None else place.get(name, -1) for name in folders]
@@ -48,20 +49,28 @@ def _bytewise(name: str) -> bytes:
 
 
 def _checked(class_names: Sequence[str] | None, found: Sequence[str]) -> tuple[str, ...]:
-    if class_names is not None:
-        if not set(class_names) <= set(found):
-            raise ValueError(
-                "The `class_names` passed did not match the names of the class folders. "
-                f"Expected: {_some(found)} (or a subset of it), "
-                f"but received: class_names={_some(class_names)}"
-            )
-        return tuple(class_names)
-    if len(found) == 1:
+    if class_names is None:
+        return tuple(found)
+    if not set(class_names) <= set(found):
         raise ValueError(
-            f"only one class folder, {found[0]!r}: there is nothing to tell apart. For images "
-            f"without labels pass labels=None; to keep the one class pass class_names={found!r}"
+            "The `class_names` passed did not match the names of the class folders. "
+            f"Expected: {_some(found)} (or a subset of it), "
+            f"but received: class_names={_some(class_names)}"
         )
-    return tuple(found)
+    return tuple(class_names)
+
+
+def _alone(name: str, keys: Sequence[str], prefix: str) -> str:
+    """What to say about a single class folder: it may be the one that has the class folders."""
+    inside = f"{prefix}{name}/"
+    deeper = any(key.startswith(inside) and "/" in key[len(inside) :] for key in keys)
+    why = "there is nothing to tell apart"
+    if deeper:
+        why = f"did you mean the pattern {inside + '**'!r}, whose folders are the classes?"
+    return (
+        f"only one class folder, {name!r}: {why}{'' if deeper else '.'} For images without "
+        f"labels pass labels=None; to keep the one class pass class_names={[name]!r}"
+    )
 
 
 def _some(names: Sequence[str]) -> str:

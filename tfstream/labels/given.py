@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tfstream.checks import shown
 from tfstream.labels.base import Labelled, Labels
 
 MOST = 10_000
@@ -33,7 +34,7 @@ class ListLabels(Labels):
         if len(self.values) != len(keys):
             raise ValueError(
                 "Expected the lengths of `labels` to match the number of files. len(labels) is "
-                f"{len(self.values)} while we found {len(keys)} files below {prefix or '/'!r}"
+                f"{len(self.values)} while we found {len(keys)} files"
             )
         return Labelled(self.values, _names(self.values))
 
@@ -71,6 +72,10 @@ class MappingLabels(Labels):
         return Labelled(values, _names(values))
 
 
+_MOST_VALUE = 2**31 - 1
+"""Labels are int32."""
+
+
 def _few(count: int) -> None:
     if count > MOST:
         raise ValueError(
@@ -80,4 +85,9 @@ def _few(count: int) -> None:
 
 
 def _names(values: Sequence[int]) -> tuple[str, ...]:
+    bad = [value for value in values if not 0 <= value <= _MOST_VALUE]
+    if bad:
+        raise ValueError(
+            f"`labels` must be integers from 0 to 2,147,483,647. Received: {shown(bad[0])}"
+        )
     return tuple(str(value) for value in sorted(set(values)))

@@ -25,6 +25,7 @@ from tfstream.sources.lakefs_credentials import Access
 from tfstream.sources.lakefs_errors import Answer, Ask
 from tfstream.sources.lakefs_gateway import Gateway
 from tfstream.sources.lakefs_near import objects_near, refs_near, repositories_near
+from tfstream.sources.pattern import literal_prefix
 
 if TYPE_CHECKING:
     from tfstream.sources.lakefs import LakeFSSource
@@ -129,9 +130,10 @@ class LakeFSStore:
         ]
 
     def near(self, path: str) -> str:
-        """The first keys and folders in the deepest folder above `path` that exists."""
+        """The first keys and folders in the deepest folder that exists; what waits for a commit."""
         try:
-            return objects_near(self._api, self._commit_now().objects, path)
+            found = objects_near(self._api, self._commit_now().objects, path)
+            return "; ".join(part for part in (found, *self.notices(literal_prefix(path))) if part)
         except (SourceError, TransientError):
             return ""
 

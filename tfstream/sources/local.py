@@ -87,6 +87,23 @@ def local_source(path: str, *, follow_links: bool = False) -> LocalSource:
     return LocalSource(root=root, follow_links=follow_links)
 
 
+def with_other(source: LocalSource, other: str) -> tuple[LocalSource, str]:
+    """
+    The same files, and those that the path or pattern `other` names, below one root.
+
+    Returns the source with its new root and pattern, and the pattern of the others.
+    """
+    second = local_source(other, follow_links=source.follow_links)
+    root = os.path.commonpath([source.root, second.root])
+    one, two = (_below(root, each) for each in (source, second))
+    return LocalSource(root=root, pattern=one, follow_links=source.follow_links), two
+
+
+def _below(root: str, source: LocalSource) -> str:
+    folder = os.path.relpath(source.root, root)
+    return source.pattern if folder == "." else f"{escape(folder)}/{source.pattern}"
+
+
 def _exists(folder: str, name: str) -> bool:
     return os.path.lexists(f"{folder}/{name}")
 

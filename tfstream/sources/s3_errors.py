@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from tfstream.errors import AuthenticationError, MissingDependencyError, SourceError
 from tfstream.sources.base import TransientError
@@ -106,7 +107,15 @@ def _unanswered(error: Exception, *, url: str, path: str | None) -> TransientErr
         return SourceError(f"the server's certificate is not trusted: {url}", path=path)
     if isinstance(error, urllib3.HTTPError):  # botocore hides these until the body is read
         return TransientError("cut body", kind="cut body")
-    return TransientError(f"connection ({type(error).__name__})", kind="connection")
+    what = f"{_endpoint_of(error)} cannot be reached or broke off ({type(error).__name__})"
+    return TransientError(what, kind="connection")
+
+
+def _endpoint_of(error: Exception) -> str:
+    """Scheme and host of the URL that botocore's error has: the rest may be a signed URL."""
+    found = urlsplit(str(getattr(error, "kwargs", {}).get("endpoint_url") or ""))
+    host = found.netloc.rpartition("@")[2]
+    return f"{found.scheme}://{host}" if host else "the connection"
 
 
 def retry_after(header: str | None) -> float | None:

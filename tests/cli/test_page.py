@@ -1,0 +1,54 @@
+"""docs/cli.md is true: its commands print what it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from scans import BAD, GOOD, PHOTO, fill
+
+from tfstream.graph.outcome import KINDS, UNREADABLE
+from tfstream.testing.images import encode, smooth
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+COMMANDS = re.findall(r"^```console\n\$ tfstream ([^\n]*)\n(.*?)^```$", PAGE, re.M | re.S)
+
+SCANS = {
+    "scans/2024/0001.jpg": PHOTO,
+    "scans/2024/0002.jpg": PHOTO[:-2],
+    "scans/2024/0003.jpg": PHOTO[: len(PHOTO) // 2],
+    "scans/2024/0004.jpg": PHOTO[:-200],
+    "scans/2025/0005.png": GOOD["good/drawing.png"],
+    "scans/2025/0006.tiff": encode(smooth(), "TIFF"),
+    "scans/2025/0009.jpg": BAD["bad/page.jpg"],
+    "scans/2025/wall.png": BAD["bad/huge.png"],
+}
+
+
+def shown(expected):
+    """A text in which each `…` stands for anything in its line."""
+    return re.compile(".*?".join(map(re.escape, expected.split("…"))))
+
+
+@pytest.mark.parametrize(("command", "expected"), COMMANDS, ids=[each for each, _ in COMMANDS])
+def test_a_command(tfstream, tmp_path, monkeypatch, command, expected):
+    """A command of the page prints what is below it, `…` being anything."""
+    monkeypatch.chdir(fill(tmp_path, SCANS))
+    ran = tfstream(*shlex.split(command))
+    assert shown(expected).fullmatch(ran.out), ran.out
+
+
+def test_every_option(tfstream, capsys):
+    """The page has a row for each option that `--help` tells about, and no other."""
+    with pytest.raises(SystemExit):
+        tfstream("check", "--help")
+    options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
+    assert options == set(re.findall(r"(?m)^\| `(--[a-z-]+)", PAGE))
+
+
+def test_every_kind():
+    """The page names each way in which an object cannot be read."""
+    kinds = {*KINDS.values(), UNREADABLE}
+    assert set() == {kind for kind in kinds if f"`{kind}`" not in PAGE}

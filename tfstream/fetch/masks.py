@@ -1,0 +1,47 @@
+"""The second listing of images whose labels are images: a mask for each of them, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tfstream.fetch.columns import Objects
+from tfstream.fetch.listing import Listing, listing_of
+from tfstream.fetch.manifest import Manifest
+from tfstream.fetch.reading import Reading
+from tfstream.labels.images import ImageLabels
+
+
+def masked_manifest(
+    labels: ImageLabels,
+    listing: Listing,
+    reading: Reading,
+    *,
+    ignore: tuple[str, ...],
+    is_data: Callable[[str], bool],
+) -> Manifest:
+    """
+    The images in the order of their keys, each with its mask as its partner.
+
+    Errors:
+        ValueError: an image has no mask, or two.
+        ObjectNotFoundError: there are no masks at all.
+    """
+    masks = listing_of(
+        replace(reading.source, pattern=labels.pattern),
+        reading.store,
+        ignore=ignore,
+        options=reading.options,
+        counts=reading.counts,
+        is_data=is_data,
+    )
+    places = labels.pair(
+        [info.path for info in listing.objects],
+        [info.path for info in masks.objects],
+        prefixes=(listing.prefix, masks.prefix),
+    )
+    alone = len(masks.objects) - len(set(places))
+    if alone:
+        reading.counts.leave_out({"mask without an image": alone})
+    partners = Objects.of([masks.objects[place] for place in places])
+    return Manifest(Objects.of(listing.objects), partners=partners)

@@ -1,0 +1,33 @@
+"""What to stream: `DatasetSpec`, and what it is made of."""
+
+from tfstream.spec.dataset_spec import DatasetSpec
+from tfstream.spec.parts import (
+    LIMIT,
+    Interpolation,
+    LabelMode,
+    OnError,
+    Order,
+    Position,
+    Resize,
+    Shard,
+    Subset,
+    SubsetRange,
+    is_limit,
+    subset_of,
+)
+
+__all__ = [
+    "LIMIT",
+    "DatasetSpec",
+    "Interpolation",
+    "LabelMode",
+    "OnError",
+    "Order",
+    "Position",
+    "Resize",
+    "Shard",
+    "Subset",
+    "SubsetRange",
+    "is_limit",
+    "subset_of",
+]
