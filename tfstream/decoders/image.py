@@ -58,8 +58,9 @@ class ImageDecoder(Decoder):
             8-bit images times 257. `uint8` is the upper byte of 16 bits.
         scaled: `auto` lets JPEG be decoded at a half, a quarter or an eighth of its size where
             that is still at least as large as what it will be resized to: twice as fast for 12
-            megapixels. Off by default, because the pixels are then other ones than Keras',
-            which skips what lies between those it takes: 1 to 6 levels of 255 on average.
+            megapixels. With `crop_to_aspect_ratio` only what is kept is decoded. Off by default,
+            because the pixels are then other ones than Keras', which skips what lies between
+            those it takes: 1 to 6 levels of 255 on average.
         max_pixels: The most width x height. A file may be a thousand times smaller than its
             pixels, so this bounds the memory. The default is the size from which Pillow
             warns, about 268 MB as 8-bit RGB.
@@ -123,18 +124,23 @@ class ImageDecoder(Decoder):
         return routes.decoder_of(route) == routes.PILLOW
 
     def decode_in_graph(
-        self, data: Any, route: Any, *, pillow: Callable[[Any], Any] | None = None
+        self,
+        data: Any,
+        route: Any,
+        *,
+        pillow: Callable[[Any], Any] | None = None,
+        window: in_graph.Window | None = None,
     ) -> Any:
         """
         Pixels of one scalar string, as graph ops, as they are stored; for `oriented`.
 
         The op fails where TensorFlow does. `pillow` makes the op for what Pillow must have out
         of `data`; without it that fails as well. So do WebP before TensorFlow 2.20 and JPEG XL
-        before 2.21, which have no ops for them.
+        before 2.21, which have no ops for them. With `window` only that part of a JPEG comes.
         """
         import tensorflow as tf
 
-        ops = in_graph.ops(self)
+        ops = in_graph.ops(self, window)
         branches = [*ops.values(), pillow or partial(in_graph.fail, self)]
         places = [[*ops].index(n) if n in ops else len(ops) for n in range(routes.DECODERS)]
         place = tf.gather(places, routes.decoder_of(tf.cast(route, tf.int32)))

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from tfstream.decoders.image import ImageDecoder
 
 Op = Callable[[Any], Any]
+Window = Callable[[Any, Any], Any]
+"""(height, width) of an image to the (top, left, rows, columns) that are wanted of it."""
 
 
-def ops(decoder: ImageDecoder) -> dict[int, Op]:
+def ops(decoder: ImageDecoder, window: Window | None = None) -> dict[int, Op]:
     """As far as this TensorFlow has them, and as they can give what `decoder` asks for."""
     import tensorflow as tf
 
@@ -36,7 +38,7 @@ def ops(decoder: ImageDecoder) -> dict[int, Op]:
         return op if decoder.dtype == "uint8" else lambda data: tf.cast(op(data), tf.uint16) * 257
 
     png = partial(tf.io.decode_png, dtype=decoder.dtype)
-    found = {number: of_dtype(op) for number, op in _of_8_bits(decoder).items()}
+    found = {number: of_dtype(op) for number, op in _of_8_bits(decoder, window).items()}
     found[PNG] = partial(png, channels=decoder.channels)
     if decoder.channels == 1:
         found[PNG_LUMA] = lambda data: luma(png(data, channels=3), tf.cast)
@@ -56,15 +58,15 @@ def fail(decoder: ImageDecoder, data: Any) -> Any:
     return tf.io.decode_png(nothing, channels=decoder.channels, dtype=decoder.dtype)
 
 
-def _of_8_bits(decoder: ImageDecoder) -> dict[int, Op]:
+def _of_8_bits(decoder: ImageDecoder, window: Window | None) -> dict[int, Op]:
     import tensorflow as tf
 
     channels, found = decoder.channels, dict[int, Op]()
     if channels != 4:
-        jpeg = partial(tf.io.decode_jpeg, channels=channels, dct_method="INTEGER_ACCURATE")
         ratios = {JPEG: 1}
         if decoder.scaled == "auto":
             ratios |= {JPEG_2: 2, JPEG_4: 4, JPEG_8: 8}
+        jpeg = partial(_jpeg, channels=channels, window=window)
         found.update({number: partial(jpeg, ratio=ratio) for number, ratio in ratios.items()})
     if channels == 3:
         found[GIF] = lambda data: tf.io.decode_gif(data)[0]
@@ -74,6 +76,16 @@ def _of_8_bits(decoder: ImageDecoder) -> dict[int, Op]:
     if decoder.dtype == "uint8" and hasattr(tf.io, "decode_jxl"):
         found[JXL] = partial(_jxl, decoder)
     return found
+
+
+def _jpeg(data: Any, *, channels: int, ratio: int, window: Window | None) -> Any:
+    import tensorflow as tf
+
+    how = {"channels": channels, "ratio": ratio, "dct_method": "INTEGER_ACCURATE"}
+    if window is None:
+        return tf.io.decode_jpeg(data, **how)
+    sides = -(-tf.io.extract_jpeg_shape(data)[:2] // ratio)
+    return tf.io.decode_and_crop_jpeg(data, window(sides[0], sides[1]), **how)
 
 
 def _webp(data: Any, channels: int) -> Any:

@@ -10,6 +10,7 @@ errors, followed by the alternative.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -60,7 +61,7 @@ def attempts(spec: DatasetSpec, address: ops.Address, one: ops.Encoded) -> tf.da
     decoder, record = _decoder(spec), tf.data.Dataset.from_tensors(one)
     readable = record.filter(lambda one: one.routes != BAD)
     possible = readable.filter(lambda one: ~decoder.by_pillow(one.routes))
-    first = possible.map(lambda one: decoder.decode_in_graph(one.data, one.routes))
+    first = possible.map(partial(_by_tensorflow, spec))
     second = readable.map(partial(_by_python, spec, address, last=True))
     pixels = first.ignore_errors(log_warning=False).concatenate(
         second.filter(lambda pixels: tf.size(pixels) > 0)
@@ -77,7 +78,7 @@ def _at_once(
         def by_python(_: tf.Tensor) -> tf.Tensor:
             return _by_python(spec, address, one, last=False)
 
-        pixels = _decoder(spec).decode_in_graph(one.data, one.routes, pillow=by_python)
+        pixels = _by_tensorflow(spec, one, by_python)
         return _finished(spec, pixels, one.routes)
 
     whole = each.map(decoded).batch(count).ignore_errors(log_warning=False)
@@ -101,6 +102,13 @@ def run_of_numbers(spec: DatasetSpec, data: tf.Tensor) -> tf.Tensor:
     if not isinstance(decoder, RawDecoder):
         raise TypeError(f"shards need a RawDecoder, got {decoder!r}")
     return _cast(spec, resize.resized(spec, decoder.decode_in_graph(data)))
+
+
+def _by_tensorflow(
+    spec: DatasetSpec, one: ops.Encoded, pillow: Callable[[tf.Tensor], tf.Tensor] | None = None
+) -> tf.Tensor:
+    window = resize.window_to_decode(spec, one.routes)
+    return _decoder(spec).decode_in_graph(one.data, one.routes, pillow=pillow, window=window)
 
 
 def _by_python(

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import tensorflow as tf
 
+from tfstream.decoders import routes
 from tfstream.decoders.image import ImageDecoder
+from tfstream.decoders.in_graph import Window
 from tfstream.decoders.raw import RawDecoder
 from tfstream.spec import DatasetSpec, Resize
 
@@ -70,14 +72,41 @@ def _to_size(how: Resize, pixels: tf.Tensor) -> tf.Tensor:
 def _centred_window(pixels: tf.Tensor, target_height: int, target_width: int) -> tf.Tensor:
     """The largest centred part of the target's shape, as Keras' `smart_resize` computes it."""
     shape = tf.shape(pixels)
-    height, width = shape[-3], shape[-2]
+    top, left, rows, columns = _window(shape[-3], shape[-2], (target_height, target_width))
+    return pixels[..., top : top + rows, left : left + columns, :]
 
-    def side(limit: tf.Tensor, other: tf.Tensor, target: int, other_target: int) -> tf.Tensor:
-        fitting = tf.cast(other * target, tf.float32) / other_target
+
+def window_to_decode(spec: DatasetSpec, route: tf.Tensor) -> Window | None:
+    """
+    Which part to decode of an image that is to be cropped; None where all of it is needed.
+
+    One row or column more than the crop: so of what was decoded the very same window is taken,
+    which would else be smaller by what was rounded off before. A photograph that is to be turned
+    is decoded whole: the row would then be at the wrong side.
+    """
+    how, decoder = spec.resize, spec.decoder
+    assert isinstance(decoder, ImageDecoder)
+    if how is None or not how.crop_to_aspect_ratio or decoder.scaled == "off":
+        return None
+    upright = routes.orientation_of(route) == 1
+
+    def window(height: tf.Tensor, width: tf.Tensor) -> tf.Tensor:
+        top, left, rows, columns = _window(height, width, how.image_size)
+        more = [tf.minimum(rows + 1, height - top), tf.minimum(columns + 1, width - left)]
+        return tf.where(upright, tf.stack([top, left, *more]), tf.stack([0, 0, height, width]))
+
+    return window
+
+
+def _window(height: tf.Tensor, width: tf.Tensor, target: tuple[int, int]) -> list[tf.Tensor]:
+    """Top, left, rows and columns."""
+
+    def side(limit: tf.Tensor, other: tf.Tensor, wanted: int, other_wanted: int) -> tf.Tensor:
+        fitting = tf.cast(other * wanted, tf.float32) / other_wanted
         return tf.clip_by_value(tf.cast(fitting, tf.int32), 1, limit)
 
-    rows = side(height, width, target_height, target_width)
-    columns = side(width, height, target_width, target_height)
+    rows = side(height, width, target[0], target[1])
+    columns = side(width, height, target[1], target[0])
     top = tf.cast(tf.cast(height - rows, tf.float32) / 2, tf.int32)
     left = tf.cast(tf.cast(width - columns, tf.float32) / 2, tf.int32)
-    return pixels[..., top : top + rows, left : left + columns, :]
+    return [top, left, rows, columns]

@@ -43,7 +43,8 @@ def encode(pixels: NDArray[Any], format: str, *, mode: str | None = None, **opti
     from PIL import Image
 
     frames = [pixels] if pixels.ndim < 4 else [pixels[:, :, at] for at in range(pixels.shape[2])]
-    pictures = [Image.fromarray(frame.squeeze()) for frame in frames]
+    gray = pixels.ndim > 2 and pixels.shape[-1] == 1
+    pictures = [Image.fromarray(frame[..., 0] if gray else frame) for frame in frames]
     pictures = [picture.convert(mode) if mode else picture for picture in pictures]
     file = io.BytesIO()
     if len(pictures) > 1:
