@@ -62,7 +62,11 @@ sources = st.one_of(
 decoders = st.one_of(
     st.builds(
         ImageDecoder,
-        color_mode=st.sampled_from(["rgb", "rgba", "grayscale"]),
+        color_mode=st.sampled_from(["rgb", "grayscale"]),
+        orientation=st.sampled_from(["ignore", "apply"]),
+        alpha=st.sampled_from(["drop", "white", "#0a0b0C"]),
+        dtype=st.sampled_from(["uint8", "uint16"]),
+        scaled=st.sampled_from(["auto", "off"]),
         max_pixels=st.integers(min_value=1),
     ),
     st.builds(
