@@ -111,6 +111,12 @@ def test_values_that_can_be():
     Arguments(on_error="substitute", max_errors=0.01)
 
 
+def test_ignore_has_no_empty_pattern():
+    """It would leave out everything: the last line of a file of keys, split by line breaks."""
+    with pytest.raises(ValueError, match="`ignore` must not have an empty pattern"):
+        Arguments(ignore=["a.jpg", ""])
+
+
 def test_integers_of_numpy():
     """Any integer is one, and becomes a plain one, as the spec's JSON needs it."""
     numbers = {"batch_size": 4, "seed": 5, "num_shards": 3, "shard_index": 2, "max_errors": 9}

@@ -141,7 +141,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    dunder = [name for name in globals() if name.startswith("__")]
+    return sorted([*dunder, *__all__])  # none of the imports above
 
 
 if "tensorflow" in sys.modules:  # graphs that were built elsewhere find their ops

@@ -217,6 +217,8 @@ class Arguments:
         if self.class_names is not None:
             words("class_names", self.class_names)
         words("ignore", self.ignore)
+        if "" in self.ignore:  # as an empty pattern it would mean everything
+            raise ValueError("`ignore` must not have an empty pattern. Received: ''")
         if not _is(self.decoder, "auto") and not isinstance(self.decoder, Decoder):
             raise ValueError(
                 f'`decoder` must be "auto" or a decoder. Received: decoder={self.decoder!r}'

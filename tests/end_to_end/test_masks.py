@@ -213,3 +213,34 @@ def test_lakefs(lakefs_server, lakefs_repository):
         **QUIET,
     )
     np.testing.assert_array_equal(wanted(range(3)), masks(dataset))
+
+
+def test_an_ignored_mask_takes_its_image_with_it(street, caplog):
+    """So what `tfstream check` finds can be left out, whichever of the two it is."""
+    data = streamed(street, ignore=["masks/0/2.png", "images/1/5.png"])
+    assert [f"images/0/{n}.png" for n in (0, 4)] + [f"images/1/{n}.png" for n in (1, 3)] == [
+        path[len(str(street)) + 1 :] for path in data.file_paths
+    ]
+    assert 1 == data.stats().left_out["mask ignored"]
+    assert "matches nothing" not in caplog.text
+    again = tfstream.load(data.spec)
+    np.testing.assert_array_equal(masks(data), masks(again))
+
+
+def test_ignore_that_fits_neither_images_nor_masks(street, caplog):
+    """Keys begin where both have their folder, which the warning shows."""
+    streamed(street, ignore=["5.png"])
+    assert "ignore=['5.png'] matches nothing; there are keys such as images/0/0.png" in caplog.text
+
+
+def test_a_mask_of_the_stored_pixels_of_a_turned_photograph(tmp_path):
+    """A mask must be upright, as the image will be; the error says both sizes that way."""
+    exif = Image.Exif()
+    exif[274] = 6
+    put(tmp_path / "images/0.png", saved(Image.fromarray(noise(4, 6)), exif=exif))
+    put(tmp_path / "masks/0.png", palette_png(indices(0, (4, 6))))
+    decoder = tfstream.ImageDecoder(orientation="apply")
+    with pytest.raises(DecodeError, match="4 rows of 6 values, its image has 6 rows of 4, upright"):
+        list(streamed(tmp_path, decoder=decoder))
+    put(tmp_path / "masks/0.png", palette_png(indices(0, (6, 4))))
+    assert 1 == len(list(streamed(tmp_path, decoder=decoder)))

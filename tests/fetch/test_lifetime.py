@@ -144,7 +144,7 @@ class Filesystem(MemoryFileSystem):
     hanging = threading.Event()
 
     def cat_file(self, path, **options):
-        if how == "hang" and int(path[-7:-4]) >= 148:  # past what the first call of the op reads
+        if how == "hang" and int(path[-7:-4]) == 148:  # past what the first call of the op reads
             self.hanging.set()
             threading.Event().wait()
         if how == "slow":

@@ -147,6 +147,14 @@ def test_ignore(files):
     assert ["b/1.jpg"] == keys(listed(files.reading(), ignore=["a/**"]))
 
 
+def test_ignore_by_name(files):
+    """What errors and `tfstream check` print can be ignored: a key with wildcards, and a URL."""
+    files.put_all("a/scan[1].jpg", "a/x.jpg", "a/y.jpg")
+    found = listed(files.reading(), ignore=["a/scan[1].jpg", "mine://data/a/x.jpg"])
+    assert [] == found.unused
+    assert ["a/y.jpg"] == keys(found)
+
+
 def test_ignore_that_matches_nothing(files, caplog):
     """A pattern of `ignore` that leaves nothing out is told with keys; one that does is not."""
     files.put_all("a/1.jpg", "a/.2.jpg")
@@ -174,6 +182,13 @@ def test_nothing_matches_but_others_are_there(files):
     text = str(error.value)
     assert text.startswith("nothing matches mine://data/a/*.jpg; there are 'a/1.png'")
     assert "2 x .png, 1 x none" in text
+
+
+def test_the_same_pattern_one_folder_deeper(files):
+    """People write `*.jpg` and mean the folders below too."""
+    files.put_all("a/1.jpg")
+    with pytest.raises(ObjectNotFoundError, match=r"folders below too, write '\*\*/\*\.jpg'"):
+        listed(files.reading("*.jpg"))
 
 
 def test_nothing_but_what_is_left_out(files):

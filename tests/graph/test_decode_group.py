@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pillow_heif
 import pytest
 import tensorflow as tf
+from PIL import Image
 
 import tfstream
 from tfstream.decoders.image import ImageDecoder
@@ -154,13 +158,40 @@ def test_equal_images_make_a_batch_without_image_size(tmp_path):
 
 
 def test_unequal_images_cannot_be_a_batch(tmp_path):
-    """The error says both ways out."""
+    """The error names two of them and says both ways out, in `model.fit` too."""
     written(tmp_path, {"a.png": encode(noise(5, 5), "PNG"), "b.png": encode(noise(6, 5), "PNG")})
     with pytest.raises(tfstream.SpecError, match="have different sizes") as caught:
         list(streamed(tmp_path, image_size=None))
+    named = r"a\.png has 5 x 5 pixels, \S*b\.png 6 x 5 pixels\. Pass image_size="
+    assert re.search(named, str(caught.value))
+    with pytest.raises(tf.errors.OpError, match=named):
+        list(streamed(tmp_path, image_size=None).map(lambda images: images))
     assert "image_size=(height, width)" in str(caught.value)
     assert "batch_size=None" in str(caught.value)
     assert caught.value.where == "$.resize"
+
+
+def test_images_whose_headers_have_no_size(tmp_path):
+    """Then it is TensorFlow that finds out, and nobody is named."""
+    for height in (16, 18):
+        picture = pillow_heif.from_pillow(Image.fromarray(noise(height, 16)))
+        picture.save(tmp_path / f"{height}.heic")
+    with pytest.raises(tfstream.SpecError, match="TensorFlow says: Cannot batch") as caught:
+        list(streamed(tmp_path, image_size=None))
+    assert "image_size=(height, width)" in str(caught.value)
+
+
+def test_photographs_are_compared_upright(tmp_path):
+    """Stored 5 x 6 and turned, stored 6 x 5 and not: one batch."""
+    exif = Image.Exif()
+    exif[274] = 6
+    turned = encode(noise(5, 6), "PNG", exif=exif)
+    written(tmp_path, {"a.png": turned, "b.png": encode(noise(6, 5), "PNG")})
+    way = {"image_size": None, "batch_size": 2}
+    (images,) = streamed(tmp_path, **way, decoder=ImageDecoder(orientation="apply"))
+    assert (2, 6, 5, 3) == images.shape
+    with pytest.raises(tfstream.SpecError, match="have different sizes"):
+        list(streamed(tmp_path, **way, decoder=ImageDecoder()))
 
 
 def test_dtype_casts_after_resizing(tmp_path):

@@ -278,3 +278,39 @@ def test_three_python_ops(few):
     nodes = [node for function in graph.library.function for node in function.node_def]
     tokens = {node.attr["token"].s for node in nodes if node.op == "PyFuncStateless"}
     assert {b"tfstream.fetch", b"tfstream.decode", b"tfstream.report"} == tokens
+
+
+def test_a_fraction_of_a_small_epoch(few):
+    """Below 100 records `max_errors` as a fraction waits for the epoch's end."""
+    passing = streamed(few, on_error="skip", max_errors=0.17)  # 4 of 24 are 0.167
+    assert skipped(passing, FEW) == numbers(passing)
+    data = iter(streamed(few, on_error="skip", max_errors=0.16))
+    assert 5 == len([next(data) for _ in range(5)])
+    with pytest.raises(
+        tfstream.DecodeError, match=r"4 of 24 records .* more than max_errors=0\.16"
+    ):
+        next(data)
+
+
+def test_an_epoch_that_is_entered_late_is_no_small_one(few):
+    """Of its last four records one is bad: no fraction of the epoch."""
+    data = streamed(few, on_error="skip", max_errors=0.17)
+    assert 3 == len(next(iter(data.at(step=5)))[0])
+
+
+def test_the_first_of_each_kind_is_logged(some, caplog, capfd):
+    """One line with its key, and none of TensorFlow's tracebacks; the rest is in the stats."""
+    data = streamed(some, on_error="substitute")
+    list(data)
+    list(data)
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(data.stats().errors) == len(lines)
+    assert all("on_error='substitute': see stats().errors" in line for line in lines)
+    assert any(key_of(3) in line for line in lines)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_error_says_the_ways_out(some):
+    """For those who do not know that there are any."""
+    with pytest.raises(tfstream.DecodeError, match=r'on_error="skip" goes on .*tfstream check'):
+        list(streamed(some))

@@ -119,6 +119,14 @@ class ImageDecoder(Decoder):
             decoder = routes.scaled(header, least if turn < 5 else least[::-1])
         return routes.packed(decoder, turn)
 
+    def size(self, data: bytes, route: int) -> tuple[int, int] | None:
+        """(height, width) of what will be decoded; None where the header leaves it open."""
+        header = look(data)
+        if header.height is None or header.width is None:
+            return None
+        sides = (header.height, header.width)
+        return sides[::-1] if routes.orientation_of(route) > 4 else sides
+
     def by_pillow(self, route: Any) -> Any:
         """Whether `pillow.decode` must have it: a bool, or a tensor where `route` is one."""
         return routes.decoder_of(route) == routes.PILLOW

@@ -53,12 +53,15 @@ def check_sides(values: NDArray[Any], image: bytes, *, turned: bool) -> None:
         DecodeError: they differ. Not for images whose header leaves the size open.
     """
     header = look(image)
+    if header.height is None or header.width is None:
+        return
     sides = (header.height, header.width)
-    if None not in sides and values.shape != (sides[::-1] if turned else sides):
-        height, width = values.shape
+    sides, upright = (sides[::-1], ", upright as the mask must be") if turned else (sides, "")
+    if values.shape != sides:
         raise refused(
             "mask of another size",
-            f"it has {height:,} x {width:,} values, its image {header.height:,} x {header.width:,}",
+            f"{values.shape[0]:,} rows of {values.shape[1]:,} values, its image has {sides[0]:,} "
+            f"rows of {sides[1]:,}{upright}",
         )
 
 

@@ -31,12 +31,14 @@ class Tally(NamedTuple):
         delivered: Records that came, good and bad.
         failed: The bad ones of them.
         nothing: No good record is left to go on with.
+        whole: These are all records of the epoch.
     """
 
     epoch: int
     delivered: int
     failed: int
     nothing: bool
+    whole: bool
 
 
 def report(
@@ -72,7 +74,8 @@ def too_many(limit: int | float | None, tally: Tally) -> bool:
         return False
     if isinstance(limit, int):
         return tally.failed > limit
-    return tally.delivered >= _ENOUGH and tally.failed > limit * tally.delivered
+    enough = tally.whole or tally.delivered >= _ENOUGH
+    return enough and tally.failed > limit * tally.delivered
 
 
 def _reason(stream: Stream, record: int, data: bytes) -> DecodeError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tfstream.errors import ObjectChangedError, ObjectNotFoundError
@@ -52,6 +52,7 @@ class Listing:
         prefix: What all keys start with; class folders come after it.
         left_out: Listed objects below the prefix that are no data, by reason.
         examples: The first keys of each reason.
+        ignored: Keys that `ignore` left out.
         empty_folders: Paths that hold nothing, ending in a slash.
         others: A few keys that did not match or are no data, for messages.
         unused: Those patterns of `ignore` that match no listed object.
@@ -61,6 +62,7 @@ class Listing:
     objects: list[ObjectInfo] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
     empty_folders: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
@@ -88,7 +90,11 @@ def listing_of(
     if single is not None:
         return Listing(prefix=literal_prefix(pattern), objects=[single])
     listing = Listing(prefix=literal_prefix(pattern))
-    chosen = _Choice(pattern, ignore, None if extension_of(pattern) else is_data)
+    chosen = _Choice(
+        pattern,
+        {each: _ignored_by(each, source) for each in ignore},
+        None if extension_of(pattern) else is_data,
+    )
     for page in _pages(store, source, listing.prefix, options, counts):
         for info in page:
             chosen.add(info, listing)
@@ -123,11 +129,14 @@ class _Choice:
     """Which listed objects are data."""
 
     def __init__(
-        self, pattern: str, ignore: Sequence[str], is_data: Callable[[str], bool] | None
+        self,
+        pattern: str,
+        ignored: Mapping[str, Callable[[str], bool]],
+        is_data: Callable[[str], bool] | None,
     ) -> None:
         self._pattern = pattern
         self._matches = matcher(pattern)
-        self._ignored = {each: matcher(each) for each in ignore}
+        self._ignored = ignored
         self._used: set[str] = set()
         self._is_data = is_data
 
@@ -147,6 +156,8 @@ class _Choice:
             return
         if len(listing.others) < 1000 and info.kind == "object":
             listing.others.append(info.path)
+        if reason == "ignored":
+            listing.ignored.append(info.path)
         if reason is not None:
             listing.left_out[reason] += 1
             if len(shown := listing.examples.setdefault(reason, [])) < _SHOWN:
@@ -164,6 +175,13 @@ class _Choice:
         if self._is_data is not None and not self._is_data(info.path):
             return "not data"
         return None
+
+
+def _ignored_by(pattern: str, source: Source) -> Callable[[str], bool]:
+    """Whether a key is meant: by the pattern, by its own name, or by its URL as errors have it."""
+    matches = matcher(pattern)
+    names = {pattern, pattern.removeprefix(source.url("")).lstrip("/")}
+    return lambda key: key in names or matches(key)
 
 
 def _resolved(
@@ -213,6 +231,8 @@ def _nothing(source: Source, store: Store, listing: Listing) -> str:
         message += " (braces stand for themselves: write *.[jp][pn]g, or no extension for all)"
     if listing.left_out:
         message += f"; left out {_reasons(listing, listing.left_out)}"
+    elif any(map(matcher(f"**/{source.pattern}"), listing.others)):
+        message += f": for the folders below too, write '**/{source.pattern}'"
     if listing.others:
         some = ", ".join(repr(key) for key in listing.others[:3])
         return f"{message}; there are {some} (extensions: {extensions_of(listing.others)})"
@@ -220,14 +240,15 @@ def _nothing(source: Source, store: Store, listing: Listing) -> str:
     return f"{message}; {near}" if near else message
 
 
-def warn_unused(source: Source, listing: Listing) -> None:
+def warn_unused(source: Source, listing: Listing, *others: Listing) -> None:
     """A pattern of `ignore` that leaves out nothing is most likely misspelt: name some keys."""
-    if listing.unused:
+    unused = [each for each in listing.unused if all(each in it.unused for it in others)]
+    if unused:
         log.warning(
             "%s: ignore=%r matches nothing; there are keys such as %s",
             source.url(source.pattern),
-            listing.unused,
-            ", ".join(_plain(info.path) for info in listing.objects[:_SHOWN]),
+            unused,
+            ", ".join(plain(info.path) for info in listing.objects[:_SHOWN]),
         )
 
 
@@ -242,12 +263,12 @@ def _reasons(listing: Listing, reasons: Iterable[str]) -> str:
     """Such as `3 not data (README.md, labels.csv, …), 1 hidden (cat/.x.jpg)`."""
     parts = []
     for reason in reasons:
-        count, shown = listing.left_out[reason], ", ".join(map(_plain, listing.examples[reason]))
+        count, shown = listing.left_out[reason], ", ".join(map(plain, listing.examples[reason]))
         more = ", …" if count > _SHOWN else ""
         parts.append(f"{count:,} {reason} ({shown}{more})")
     return ", ".join(parts)
 
 
-def _plain(key: str) -> str:
+def plain(key: str) -> str:
     """A key in one line: a log takes no line breaks, nor bytes that are no text."""
     return key if key.isprintable() else ascii(key)

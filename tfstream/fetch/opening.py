@@ -113,7 +113,7 @@ def pinned(
         counts=counts,
         is_data=_is_data_for(wanted.reader),
     )
-    if not isinstance(wanted.labels, ImageLabels):  # it may be for the masks
+    if not isinstance(wanted.labels, ImageLabels):  # else it may be for the masks
         warn_unused(source, listing)
     reader = wanted.reader or _recognised(listing, reading)
     if isinstance(reader, IdxReader):

@@ -116,12 +116,17 @@ class Counts:
         with self._lock:
             self._numbers["cache_hits"] += 1
 
-    def error(self, kind: str, key: str | None = None) -> None:
-        """One attempt failed, or one record: `key`, or what was listed, or nothing known."""
+    def error(self, kind: str, key: str | None = None) -> bool:
+        """
+        One attempt failed, or one record: `key`, or what was listed, or nothing known.
+
+        Gives whether it is the first of its kind.
+        """
         with self._lock:
             known = self._errors.get(kind, FailedKeys())
             fresh = (key,) if key and key not in known else ()
             self._errors[kind] = FailedKeys([*known, *fresh][:_KEYS_KEPT], known.total + 1)
+            return known.total == 0
 
     def leave_out(self, reasons: Mapping[str, int]) -> None:
         """A listing had objects that are not data."""

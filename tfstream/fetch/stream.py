@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -14,8 +15,9 @@ from tfstream.decoders import mask
 from tfstream.decoders.image import ImageDecoder, route_name
 from tfstream.decoders.raw import RawDecoder
 from tfstream.decoders.routes import orientation_of
-from tfstream.errors import DecodeError
+from tfstream.errors import DecodeError, SpecError
 from tfstream.fetch.budget import process_budget
+from tfstream.fetch.listing import plain
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.reading import Reading
 from tfstream.fetch.shards import shard_cache
@@ -23,9 +25,13 @@ from tfstream.labels.images import ImageLabels
 from tfstream.sources.base import ObjectInfo
 from tfstream.spec import DatasetSpec
 
+log = logging.getLogger("tfstream")
+
 Array = np.ndarray[Any, np.dtype[Any]]
 BAD = -1
 """The route of a record that nobody can decode, where `on_error` says to go on without it."""
+UNEQUAL = "the images of a batch have different sizes (height x width)"
+SAME_SIZE = "Pass image_size=(height, width) to give them one, or batch_size=None for single images"
 
 
 class Fetched(NamedTuple):
@@ -77,6 +83,7 @@ class Stream:
         with process_budget().reserved(sum(info.size for pair in pairs for info in pair)):
             jobs = [partial(self._file, pair, asked) for pair in pairs]
             files = self.reading.workers.run(jobs)
+        self._check_sizes(records, files)
         routes = np.fromiter((file.route for file in files), np.int32, len(files))
         self._count(routes)
         labels = self._labels(records)
@@ -98,8 +105,12 @@ class Stream:
 
     def failed(self, path: str, error: DecodeError) -> DecodeError:
         """Count an object that cannot be decoded; the error with its URL and key."""
-        self.reading.counts.error(error.kind or type(error).__name__, path)
-        text = f"{self.reading.source.url(path)}: {error}"
+        kind, url = error.kind or type(error).__name__, self.reading.source.url(path)
+        first, text = self.reading.counts.error(kind, path), f"{url}: {error}"
+        if self.spec.on_error == "raise":
+            text += '; on_error="skip" goes on without it, and `tfstream check` finds all such'
+        elif first:
+            log.warning("%s; on_error=%r: see stats().errors", plain(text), self.spec.on_error)
         return DecodeError(text, path=path, key=path, kind=error.kind)
 
     def mask(self, record: int) -> bytes:
@@ -136,6 +147,20 @@ class Stream:
                 return _File(data, BAD)
             raise self.failed(path, error) from error
 
+    def _check_sizes(self, records: Array, files: Sequence[_File]) -> None:
+        """What is fetched together becomes one tensor, unless it is resized or single."""
+        decoder, first = self.spec.decoder, None
+        single = self.spec.batch_size in (None, 1)
+        if single or self.spec.resize is not None or not isinstance(decoder, ImageDecoder):
+            return
+        for record, file in zip(records, files, strict=True):
+            size = None if file.route == BAD else decoder.size(file.data, file.route)
+            first = first or (size and (record, size))
+            if size and first and size != first[1]:
+                named = [f"{self.url(first[0])} has {_shown(first[1])}"]
+                named += [f"{self.url(record)} {_shown(size)}"]
+                raise SpecError(f"{UNEQUAL}: {', '.join(named)}. {SAME_SIZE}", where="$.resize")
+
     def _mask(self, info: ObjectInfo, image: bytes, route: int) -> bytes:
         labels, decoder = self.spec.labels, self._image_decoder
         assert isinstance(labels, ImageLabels)
@@ -162,6 +187,10 @@ class Stream:
     def _count(self, routes: Array) -> None:
         found = Counter(route_name(route) for route in routes.tolist() if route != BAD)
         self.reading.counts.decoded(found)
+
+
+def _shown(size: tuple[int, int]) -> str:
+    return f"{size[0]} x {size[1]} pixels"
 
 
 def _array(parts: Sequence[bytes]) -> Array:

@@ -36,7 +36,7 @@ def images_of(
     whole = _at_once(spec, address, each, count)
     if spec.on_error != "raise":
         whole = whole.take(tf.cast(tf.reduce_all(encoded.routes != BAD), tf.int64))
-    at_once = first_of(whole)
+    at_once, _ = first_of(whole)
 
     def one_by_one() -> tuple[tf.Tensor, tf.Tensor]:
         def one(place: tf.Tensor, record: ops.Encoded) -> tf.data.Dataset:
@@ -72,18 +72,21 @@ def attempts(spec: DatasetSpec, address: ops.Address, one: ops.Encoded) -> tf.da
 def _at_once(
     spec: DatasetSpec, address: ops.Address, each: tf.data.Dataset, count: tf.Tensor
 ) -> tf.data.Dataset:
-    """All images as one batch; nothing, if one of them fails."""
+    """All images as one batch, and `True` for each; nothing, if one of them fails."""
 
-    def decoded(one: ops.Encoded) -> tf.Tensor:
+    def decoded(one: ops.Encoded) -> tuple[tf.Tensor, tf.Tensor]:
         def by_python(_: tf.Tensor) -> tf.Tensor:
             return _by_python(spec, address, one, last=False)
 
         pixels = _by_tensorflow(spec, one, by_python)
-        return _finished(spec, pixels, one.routes)
+        good = tf.size(pixels) > 0
+        pixels = tf.cond(good, lambda: pixels, lambda: tf.zeros([1, 1, channels], pixels.dtype))
+        return _finished(spec, pixels, one.routes), good
 
+    channels = _decoder(spec).channels
     whole = each.map(decoded).batch(count).ignore_errors(log_warning=False)
     # after an error the batch goes on with the next image, and would be a short one
-    return whole.filter(lambda batch: tf.shape(batch, tf.int64)[0] == count)
+    return whole.filter(lambda _, good: (tf.size(good, tf.int64) == count) & tf.reduce_all(good))
 
 
 def first_of(batches: tf.data.Dataset) -> Any:

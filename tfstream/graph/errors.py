@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfstream.errors import SpecError
+from tfstream.fetch.stream import SAME_SIZE, UNEQUAL
 from tfstream.graph.op import translated
 
 
@@ -36,14 +37,13 @@ def _raising_class(base: type) -> type:
 
 
 def _clear(error: tf.errors.OpError) -> Exception:
-    if _UNEQUAL not in str(error.message):
+    if _TENSORFLOWS not in str(error.message):
         return translated(error)
     return SpecError(
-        "the images of a batch have different sizes: pass image_size=(height, width) to give "
-        "them one, or batch_size=None for single images. TensorFlow says: "
-        + str(error.message)[str(error.message).index(_UNEQUAL) :].partition("\n")[0],
+        f"{UNEQUAL}. {SAME_SIZE}. TensorFlow says: "
+        + str(error.message)[str(error.message).index(_TENSORFLOWS) :].partition("\n")[0],
         where="$.resize",
     )
 
 
-_UNEQUAL = "Cannot batch tensors with different shapes"
+_TENSORFLOWS = "Cannot batch tensors with different shapes"

@@ -85,10 +85,10 @@ def fetch(address: Address, epoch: tf.Tensor, positions: tf.Tensor, numbers: tf.
 
 def decode(address: Address, one: Encoded, *, dtype: str, last: bool) -> tf.Tensor:
     """
-    One image's pixels through Pillow, or an error.
+    One image's pixels through Pillow; none, [0, 0, channels], where it cannot be decoded.
 
-    With `last` nothing else will be tried: the error names the image, or, where `on_error` says
-    to go on, there is none, and no pixels either.
+    With `last` nothing else will be tried: then that is the error that names the image, unless
+    `on_error` says to go on. Else it is none, since TensorFlow logs each with its traceback.
     """
     inputs = [*address.inputs, one.records, one.data, one.routes, tf.constant(last)]
     return op.call(DECODE, inputs, [tf.as_dtype(dtype)])[0]
@@ -123,9 +123,7 @@ def _decode(spec: bytes, handle: bytes, record: Any, data: bytes, route: Any, la
     try:
         pixels = pillow.decode(data, decoder)
     except DecodeError as error:
-        if not last:
-            raise
-        if stream.spec.on_error == "raise":
+        if last and stream.spec.on_error == "raise":
             raise stream.failed(stream.manifest.objects.paths[int(record)], error) from error
         return np.empty((0, 0, decoder.channels), decoder.dtype)
     if not decoder.by_pillow(route):  # TensorFlow refused what its header promised
@@ -134,12 +132,12 @@ def _decode(spec: bytes, handle: bytes, record: Any, data: bytes, route: Any, la
 
 
 def _report(spec: bytes, handle: bytes, records: Any, data: Any, tally: Any, told: Any) -> Any:
-    epoch, delivered, failed, nothing = tally.tolist()
+    epoch, delivered, failed, nothing, whole = tally.tolist()
     names = failures.report(
         _stream(spec, handle),
         records.tolist(),
         data.tolist(),
-        failures.Tally(epoch, delivered, failed, bool(nothing)),
+        failures.Tally(epoch, delivered, failed, bool(nothing), bool(whole)),
         [name.decode("utf-8", "surrogateescape") for name in told],
     )
     return [np.array([name.encode("utf-8", "surrogateescape") for name in names], object)]

@@ -54,7 +54,9 @@ def tallied(
         failed = failed * same + tf.size(batch.bad, tf.int64)
         told = told[: same * tf.size(told, tf.int64)]
         nothing = _nothing(spec, batch, delivered, failed, lengths)
-        numbers = tf.stack([batch.epoch, delivered, failed, tf.cast(nothing, tf.int64)])
+        whole = delivered == lengths.whole
+        flags = tf.cast([nothing, whole], tf.int64)
+        numbers = tf.concat([[batch.epoch, delivered, failed], flags], axis=0)
         told = tf.cond(
             failed > 0,
             lambda: ops.report(address, batch.bad, batch.data, numbers, told),

@@ -57,21 +57,21 @@ class ImageLabels(Labels):
         of_images, of_masks = prefixes
         places: dict[str, int] = {}
         for place, key in enumerate(masks):
-            other = places.setdefault(_stem(key, of_masks), place)
+            other = places.setdefault(stem(key, of_masks), place)
             if other != place:
                 raise ValueError(
-                    f"two masks have the stem {_stem(key, of_masks)!r}: {masks[other]!r} and "
+                    f"two masks have the stem {stem(key, of_masks)!r}: {masks[other]!r} and "
                     f"{key!r}. Narrow the pattern of ImageLabels"
                 )
-        missing = [key for key in images if _stem(key, of_images) not in places]
+        missing = [key for key in images if stem(key, of_images) not in places]
         if missing:
             shown = ", ".join(map(repr, missing[:3])) + (", …" if len(missing) > 3 else "")
             raise ValueError(
                 f"{len(missing):,} of {len(images):,} images have no mask among the "
                 f"{len(masks):,} objects that match {self.pattern!r}: {shown}. The first should be "
-                f"{of_masks + _stem(missing[0], of_images)!r} with any extension"
+                f"{of_masks + stem(missing[0], of_images)!r} with any extension"
             )
-        return [places[_stem(key, of_images)] for key in images]
+        return [places[stem(key, of_images)] for key in images]
 
     def assign(
         self, keys: Sequence[str], *, prefix: str, class_names: Sequence[str] | None
@@ -80,7 +80,8 @@ class ImageLabels(Labels):
         raise TypeError("masks are objects of their own: use `pair`")
 
 
-def _stem(key: str, prefix: str) -> str:
+def stem(key: str, prefix: str) -> str:
+    """What an image and its mask have in common."""
     name = key[len(prefix) :]
     folder, slash, last = name.rpartition("/")
     return folder + slash + (last.rpartition(".")[0] or last)
