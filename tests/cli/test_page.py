@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from scans import BAD, GOOD, PHOTO, fill
 
+import tfstream as package
 from tfstream.graph.outcome import KINDS, UNREADABLE
 from tfstream.testing.images import encode, smooth
+from tfstream.testing.odd_keys import ODD_KEYS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = re.findall(r"^```console\n\$ tfstream ([^\n]*)\n(.*?)^```$", PAGE, re.M | re.S)
@@ -38,6 +40,23 @@ def test_a_command(tfstream, tmp_path, monkeypatch, command, expected):
     monkeypatch.chdir(fill(tmp_path, SCANS))
     ran = tfstream(*shlex.split(command))
     assert shown(expected).fullmatch(ran.out), ran.out
+
+
+def test_bad_keys_can_be_ignored(tfstream, tmp_path):
+    """The page's `bad_keys` makes patterns of what `--write` wrote, whatever the keys are."""
+    odd = [key for key in ODD_KEYS if not {"", ".", "..", "..."} & set(key.split("/"))]
+    keys = [f"{at} {key}.jpg" for at, key in enumerate(odd) if not key.startswith(".")]
+    keys += ["wild*.jpg", "any?.jpg", "[ab].jpg", "set[z-a].jpg", "form\ffeed.jpg", "u\u2028.jpg"]
+    like = {"wildcard.jpg": PHOTO, "anyx.jpg": PHOTO, "a.jpg": PHOTO, "1 x.jpg": PHOTO}
+    folder = fill(tmp_path / "data", dict.fromkeys(keys, b"") | like)
+    tfstream("check", folder, "--write", tmp_path / "bad.txt")
+    (code,) = re.findall(r"```python\n(import glob\n.*?)```", PAGE, re.S)
+    page = {"Path": Path}
+    exec(code, page)
+    ignore = page["bad_keys"](tmp_path / "bad.txt")
+    assert len(keys) == len(ignore)
+    data = package.from_url(folder, ignore=ignore, labels=None, verbose=False)
+    assert sorted(like) == [Path(path).name for path in data.file_paths]
 
 
 def test_every_option(tfstream, capsys):

@@ -62,7 +62,7 @@ def test_only_the_window_is_decoded():
 
 
 def test_colours_at_the_edge_of_the_window_may_differ():
-    """By no more than the documented 4 levels on a smooth picture."""
+    """By no more than 4 levels on a smooth picture."""
     photo = images.encode(images.smooth(201, 99), "JPEG")
     _, expected = both(cropping((96, 96)), photo)
     _, actual = both(cropping((96, 96), scaled="auto"), photo)

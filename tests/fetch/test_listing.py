@@ -13,6 +13,7 @@ from tfstream.errors import (
     ObjectNotFoundError,
     RetriesExhaustedError,
 )
+from tfstream.fetch import ignoring
 from tfstream.fetch.listing import listing_of, warn_unused
 from tfstream.sources.base import ObjectInfo, Page
 
@@ -148,11 +149,18 @@ def test_ignore(files):
 
 
 def test_ignore_by_name(files):
-    """What errors and `tfstream check` print can be ignored: a key with wildcards, and a URL."""
-    files.put_all("a/scan[1].jpg", "a/x.jpg", "a/y.jpg")
-    found = listed(files.reading(), ignore=["a/scan[1].jpg", "mine://data/a/x.jpg"])
+    """What errors print can be ignored: a URL, and a key whose wildcards are escaped."""
+    files.put_all("a/scan[1].jpg", "a/scan1.jpg", "a/x.jpg", "a/y.jpg")
+    found = listed(files.reading(), ignore=["a/scan[[]1].jpg", "mine://data/a/x.jpg"])
     assert [] == found.unused
-    assert ["a/y.jpg"] == keys(found)
+    assert ["a/scan1.jpg", "a/y.jpg"] == keys(found)
+
+
+def test_many_names_are_looked_up(files, monkeypatch):
+    """Keys without a wildcard are not tried one after the other: a check may find thousands."""
+    monkeypatch.setattr(ignoring, "matcher", lambda pattern: pytest.fail(f"tried: {pattern}"))
+    files.put_all("a/1.jpg", "a/2.jpg")
+    assert ["a/2.jpg"] == keys(listed(files.reading(), ignore=["a/1.jpg", "a/[?].jpg"]))
 
 
 def test_ignore_that_matches_nothing(files, caplog):

@@ -162,7 +162,7 @@ def test_unequal_images_cannot_be_a_batch(tmp_path):
     written(tmp_path, {"a.png": encode(noise(5, 5), "PNG"), "b.png": encode(noise(6, 5), "PNG")})
     with pytest.raises(tfstream.SpecError, match="have different sizes") as caught:
         list(streamed(tmp_path, image_size=None))
-    named = r"a\.png has 5 x 5 pixels, \S*b\.png 6 x 5 pixels\. Pass image_size="
+    named = r"a\.png has 5 x 5 pixels, \S*b\.png has 6 x 5 pixels\. Pass image_size="
     assert re.search(named, str(caught.value))
     with pytest.raises(tf.errors.OpError, match=named):
         list(streamed(tmp_path, image_size=None).map(lambda images: images))

@@ -314,3 +314,22 @@ def test_the_error_says_the_ways_out(some):
     """For those who do not know that there are any."""
     with pytest.raises(tfstream.DecodeError, match=r'on_error="skip" goes on .*tfstream check'):
         list(streamed(some))
+
+
+def test_a_stand_in_of_another_size(tmp_path):
+    """Where none are resized, only the images of one batch have to agree, not those looked at."""
+    folder = folder_of(tmp_path / "sizes", range(5))
+    for number in range(8, COUNT):
+        (folder / key_of(number)).write_bytes(encode(np.full((5, 9, 3), number, np.uint8), "PNG"))
+    data = streamed(folder, on_error="substitute", image_size=None)
+    assert [5] * 4 + [5, 5, 6, 7] + list(range(8, COUNT)) == [
+        int(image[0, 0, 0]) for images, *_ in data for image in images
+    ]
+
+
+def test_the_last_batch_of_a_small_epoch_is_good(tmp_path):
+    """Then the fraction is looked at all the same, and there is no bad record to blame."""
+    folder = folder_of(tmp_path / "first", {3})
+    assert 23 == sum(map(len, numbers(streamed(folder, on_error="skip", max_errors=0.05))))
+    with pytest.raises(tfstream.DecodeError, match=r"1 of 24 records .* max_errors=0\.04"):
+        list(streamed(folder, on_error="skip", max_errors=0.04))

@@ -45,19 +45,15 @@ def decode(data: bytes, *, dtype: str, max_pixels: int) -> NDArray[Any]:
         raise of_pillow(header.format, error) from error
 
 
-def check_sides(values: NDArray[Any], image: bytes, *, turned: bool) -> None:
+def check_sides(values: NDArray[Any], sides: tuple[int, int] | None, *, turned: bool) -> None:
     """
-    Refuse a mask of another size than its image, which may come turned by its EXIF block.
+    Refuse a mask of another size than its image, whose (height, width) are those upright.
 
     Errors:
-        DecodeError: they differ. Not for images whose header leaves the size open.
+        DecodeError: they differ. Not where nobody knows the image's.
     """
-    header = look(image)
-    if header.height is None or header.width is None:
-        return
-    sides = (header.height, header.width)
-    sides, upright = (sides[::-1], ", upright as the mask must be") if turned else (sides, "")
-    if values.shape != sides:
+    if sides is not None and values.shape != sides:
+        upright = ", upright as the mask must be" if turned else ""
         raise refused(
             "mask of another size",
             f"{values.shape[0]:,} rows of {values.shape[1]:,} values, its image has {sides[0]:,} "

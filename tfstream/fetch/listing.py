@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tfstream.errors import ObjectChangedError, ObjectNotFoundError
+from tfstream.fetch.ignoring import Ignored
 from tfstream.fetch.retry import retrying
 from tfstream.fetch.stats import Counts
 from tfstream.options import ReadOptions
@@ -90,15 +91,12 @@ def listing_of(
     if single is not None:
         return Listing(prefix=literal_prefix(pattern), objects=[single])
     listing = Listing(prefix=literal_prefix(pattern))
-    chosen = _Choice(
-        pattern,
-        {each: _ignored_by(each, source) for each in ignore},
-        None if extension_of(pattern) else is_data,
-    )
+    ignored = Ignored(ignore, source)
+    chosen = _Choice(pattern, ignored, None if extension_of(pattern) else is_data)
     for page in _pages(store, source, listing.prefix, options, counts):
         for info in page:
             chosen.add(info, listing)
-    listing.unused = chosen.unused
+    listing.unused = [each for each in ignore if each not in ignored.used]
     listing.objects.sort(key=lambda info: info.path.encode("utf-8", "surrogateescape"))
     listing.objects = _once(listing.objects, source)
     if not listing.objects:
@@ -129,21 +127,12 @@ class _Choice:
     """Which listed objects are data."""
 
     def __init__(
-        self,
-        pattern: str,
-        ignored: Mapping[str, Callable[[str], bool]],
-        is_data: Callable[[str], bool] | None,
+        self, pattern: str, ignored: Ignored, is_data: Callable[[str], bool] | None
     ) -> None:
         self._pattern = pattern
         self._matches = matcher(pattern)
         self._ignored = ignored
-        self._used: set[str] = set()
         self._is_data = is_data
-
-    @property
-    def unused(self) -> list[str]:
-        """What of `ignore` matched no object so far that the pattern matches."""
-        return [each for each in self._ignored if each not in self._used]
 
     def add(self, info: ObjectInfo, listing: Listing) -> None:
         """Put the object where it belongs."""
@@ -166,8 +155,7 @@ class _Choice:
     def _reason(self, info: ObjectInfo) -> str | None:
         if info.kind != "object":
             return _REASONS[info.kind]
-        ignored = [each for each, matches in self._ignored.items() if matches(info.path)]
-        self._used.update(ignored)
+        ignored = info.path in self._ignored  # always asked, so that it knows what was used
         if hidden(info.path, self._pattern):
             return "hidden"
         if ignored:
@@ -175,13 +163,6 @@ class _Choice:
         if self._is_data is not None and not self._is_data(info.path):
             return "not data"
         return None
-
-
-def _ignored_by(pattern: str, source: Source) -> Callable[[str], bool]:
-    """Whether a key is meant: by the pattern, by its own name, or by its URL as errors have it."""
-    matches = matcher(pattern)
-    names = {pattern, pattern.removeprefix(source.url("")).lstrip("/")}
-    return lambda key: key in names or matches(key)
 
 
 def _resolved(
@@ -242,12 +223,12 @@ def _nothing(source: Source, store: Store, listing: Listing) -> str:
 
 def warn_unused(source: Source, listing: Listing, *others: Listing) -> None:
     """A pattern of `ignore` that leaves out nothing is most likely misspelt: name some keys."""
-    unused = [each for each in listing.unused if all(each in it.unused for it in others)]
-    if unused:
+    nowhere = set(listing.unused).intersection(*(each.unused for each in others))
+    if nowhere:
         log.warning(
             "%s: ignore=%r matches nothing; there are keys such as %s",
             source.url(source.pattern),
-            unused,
+            [each for each in listing.unused if each in nowhere],
             ", ".join(plain(info.path) for info in listing.objects[:_SHOWN]),
         )
 

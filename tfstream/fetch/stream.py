@@ -149,24 +149,27 @@ class Stream:
 
     def _check_sizes(self, records: Array, files: Sequence[_File]) -> None:
         """What is fetched together becomes one tensor, unless it is resized or single."""
-        decoder, first = self.spec.decoder, None
-        single = self.spec.batch_size in (None, 1)
+        decoder, single = self.spec.decoder, self.spec.batch_size in (None, 1)
         if single or self.spec.resize is not None or not isinstance(decoder, ImageDecoder):
             return
-        for record, file in zip(records, files, strict=True):
+        first_of_size: dict[tuple[int, int], int] = {}
+        for record, file in zip(records.tolist(), files, strict=True):
             size = None if file.route == BAD else decoder.size(file.data, file.route)
-            first = first or (size and (record, size))
-            if size and first and size != first[1]:
-                named = [f"{self.url(first[0])} has {_shown(first[1])}"]
-                named += [f"{self.url(record)} {_shown(size)}"]
-                raise SpecError(f"{UNEQUAL}: {', '.join(named)}. {SAME_SIZE}", where="$.resize")
+            if size is not None:
+                first_of_size.setdefault(size, record)
+        if len(first_of_size) > 1:
+            named = [
+                f"{self.url(record)} has {height} x {width} pixels"
+                for (height, width), record in list(first_of_size.items())[:2]
+            ]
+            raise SpecError(f"{UNEQUAL}: {', '.join(named)}. {SAME_SIZE}", where="$.resize")
 
     def _mask(self, info: ObjectInfo, image: bytes, route: int) -> bytes:
         labels, decoder = self.spec.labels, self._image_decoder
         assert isinstance(labels, ImageLabels)
         data = self.reading.get(info)
         values = mask.decode(data, dtype=labels.dtype, max_pixels=decoder.max_pixels)
-        mask.check_sides(values, image, turned=orientation_of(route) > 4)
+        mask.check_sides(values, decoder.size(image, route), turned=orientation_of(route) > 4)
         return mask.packed(values)
 
     @property
@@ -187,10 +190,6 @@ class Stream:
     def _count(self, routes: Array) -> None:
         found = Counter(route_name(route) for route in routes.tolist() if route != BAD)
         self.reading.counts.decoded(found)
-
-
-def _shown(size: tuple[int, int]) -> str:
-    return f"{size[0]} x {size[1]} pixels"
 
 
 def _array(parts: Sequence[bytes]) -> Array:

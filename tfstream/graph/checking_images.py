@@ -80,6 +80,7 @@ class CheckedImages:
     def _mask(self, data: bytes, image: bytes) -> str:
         values = mask.decode(data, dtype=self._mask_type, max_pixels=self._decoder.max_pixels)
         if image:
-            turned = orientation_of(self._decoder.route(image)) > 4
-            mask.check_sides(values, image, turned=turned)
+            route = self._decoder.route(image)
+            sides = self._decoder.size(image, route)
+            mask.check_sides(values, sides, turned=orientation_of(route) > 4)
         return "pillow"

@@ -80,7 +80,9 @@ def next_good(
     after = tf.data.Dataset.range(search.positions).map(
         lambda number: (position + 1 + number) % search.positions
     )
-    runs = after.take(1).batch(1).concatenate(after.skip(1).batch(_AT_ONCE))
+    # a fetch refuses images of different sizes where none are resized, as they share a batch
+    several = 1 if spec.resize is None else _AT_ONCE
+    runs = after.take(1).batch(1).concatenate(after.skip(1).batch(several))
     chunks = runs.map(lambda positions: search.fetch(epoch, positions))
 
     def example(one: ops.Chunk) -> tf.data.Dataset:
