@@ -81,6 +81,15 @@ def _look(name: str) -> Iterator[Case]:
     yield Case(experiment=name, contender="header-look", photos="90kB")
 
 
+def _positions(name: str) -> Iterator[Case]:
+    yield Case(experiment=name, contender="far-positions", photos="90kB", seconds=2.0)
+
+
+def _service(name: str) -> Iterator[Case]:
+    for contender in "tfstream-s3", "service-s3":
+        yield Case(experiment=name, contender=contender, photos="90kB")
+
+
 def _manifest(name: str) -> Iterator[Case]:
     yield Case(experiment=name, contender="load-manifest", photos="90kB")
 
@@ -104,5 +113,7 @@ EXPERIMENTS = {
     "large": Experiment(title="Photographs of 12 megapixels", cases=_large),
     "pillow": Experiment(title="What only Pillow decodes", cases=_pillow),
     "look": Experiment(title="The look at each header", cases=_look),
+    "positions": Experiment(title="Positions in 12,000,000 records", cases=_positions),
+    "service": Experiment(title="In other processes, on this machine", cases=_service),
     "manifest": Experiment(title="A manifest of 1,000,000 keys", cases=_manifest),
 }

@@ -8,7 +8,7 @@ from statistics import median
 from benchmarks.cases import Run
 from benchmarks.contenders import LOCAL
 from benchmarks.experiments import FAR, OURS
-from benchmarks.report import Number, Result, cpu, look_share, rate, round_trips, table
+from benchmarks.report import Number, Result, cpu, entering, look_share, rate, round_trips, table
 
 BUDGET_MB = 256  # tfstream.ReadOptions().budget_bytes
 FLAT_MB = 20  # the same on local disk grows by a few, from one run to the next
@@ -23,7 +23,7 @@ def goals(runs: Sequence[Run]) -> str:
     for name, least, most, value in _all(runs):
         if value is not None:
             met = (least is None or value >= least) and (most is None or value <= most)
-            shown = [f"{each:g}" if each is not None else "" for each in (least, most)]
+            shown = [f"{each:,g}" if each is not None else "" for each in (least, most)]
             rows.append([name, *shown, f"{value:,.2f}", "met" if met else "MISSED"])
     return table(rows)
 
@@ -64,6 +64,15 @@ def _all(runs: Sequence[Run]) -> Iterator[tuple[str, float | None, float | None,
     yield "what only Pillow decodes: images/s over Pillow's", 0.8, None, _ratio(mine, pillow, rate)
     look = _median(_of(runs, "look", "header-look"), look_share)
     yield "the look at a header over its decoding", None, 0.03, look
+    positions = _of(runs, "positions", "far-positions")
+    order = _median(positions, lambda result: result["indices_per_second"])
+    yield "order alone: records/s", 1_000_000, None, order
+    yield "first batch at 10,000,000 over the start's", None, 1.5, _median(positions, entering)
+    saving = _median(positions, lambda result: result["save_ms"])
+    yield "an iterator's checkpoint: ms", None, 20, saving
+    there, here = (_of(runs, "service", name) for name in ("service-s3", "tfstream-s3"))
+    value = _ratio(there, here, rate)
+    yield "two service workers: images/s over the same in process", 0.85, None, value
     manifest = _of(runs, "manifest", "load-manifest")
     resident = _median(manifest, lambda result: result["resident_mb"])
     seconds = _median(manifest, lambda result: result["load_seconds"])

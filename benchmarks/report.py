@@ -214,6 +214,32 @@ def look_share(result: Result) -> float:
     return float(result["look_us"] / result["decode_us"])
 
 
+def _positions(runs: Sequence[Run]) -> Rows:
+    head = ["records ordered a second", "first batch at the start, s", "at 10,000,000, s"]
+    names = {"indices_per_second": 0, "start_seconds": 2, "entered_seconds": 2}
+    names |= {"save_ms": 1, "saved_kb": 1}
+    row = [
+        _numbers(runs, lambda result, name=name: result[name], digits)  # type: ignore[misc]
+        for name, digits in names.items()
+    ]
+    return [[*head, "a checkpoint, ms", "its size, kB"], row]
+
+
+def _services(runs: Sequence[Run]) -> Rows:
+    rows = [["", "images/s", "of the same in this process", "first batch, s"]]
+    cases = _cases(runs)
+    base = next((mine for case, mine in cases.items() if case.contender == "tfstream-s3"), [])
+    for case, mine in cases.items():
+        row = [_title(case, mine), _numbers(mine, rate, 0), _ratios(mine, base, rate)]
+        rows.append([*row, _numbers(mine, _first, 2)])
+    return rows
+
+
+def entering(result: Result) -> float:
+    """The first batch far in over the first batch at the start."""
+    return float(result["entered_seconds"] / result["start_seconds"])
+
+
 LAYOUTS: dict[str, Callable[[Sequence[Run]], Rows]] = {
     "pinned": _compared,
     "peers": _compared,
@@ -224,5 +250,7 @@ LAYOUTS: dict[str, Callable[[Sequence[Run]], Rows]] = {
     "large": _compared,
     "pillow": _pillows,
     "look": _looks,
+    "positions": _positions,
+    "service": _services,
     "manifest": _manifests,
 }

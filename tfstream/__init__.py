@@ -18,14 +18,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfstream import keras as keras
     from tfstream.api import UncommittedWarning, from_lakefs, from_s3, from_url, load
     from tfstream.arguments import Arguments
     from tfstream.dataset import StreamDataset
     from tfstream.decoders.image import ImageDecoder
     from tfstream.decoders.raw import RawDecoder
+    from tfstream.distributed import distribute
     from tfstream.errors import (
         AccessDeniedError,
         AuthenticationError,
+        CheckpointError,
         DecodeError,
         MissingDependencyError,
         NotPortableError,
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
         TfstreamError,
     )
     from tfstream.fetch.stats import Stats
+    from tfstream.graph.origin import spec_of
+    from tfstream.graph.portable import from_graph, to_graph
     from tfstream.labels.directory import DirectoryLabels
     from tfstream.labels.images import ImageLabels
     from tfstream.options import ReadOptions
@@ -66,6 +71,7 @@ __all__ = [
     "Arguments",
     "AuthenticationError",
     "AzureSource",
+    "CheckpointError",
     "DatasetSpec",
     "DecodeError",
     "DirectoryLabels",
@@ -94,6 +100,8 @@ __all__ = [
     "StreamDataset",
     "TfstreamError",
     "UncommittedWarning",
+    "distribute",
+    "from_graph",
     "from_lakefs",
     "from_s3",
     "from_url",
@@ -102,6 +110,8 @@ __all__ = [
     "register_labels",
     "register_reader",
     "register_source",
+    "spec_of",
+    "to_graph",
 ]
 
 _MODULES = {
@@ -110,10 +120,14 @@ _MODULES = {
     "dataset": "StreamDataset",
     "decoders.image": "ImageDecoder",
     "decoders.raw": "RawDecoder",
-    "errors": "AccessDeniedError AuthenticationError DecodeError MissingDependencyError"
-    " NotPortableError ObjectChangedError ObjectGoneError ObjectNotFoundError RefNotFoundError"
-    " RetriesExhaustedError ShardError SourceError SpecError TfstreamError",
+    "distributed": "distribute",
+    "errors": "AccessDeniedError AuthenticationError CheckpointError DecodeError"
+    " MissingDependencyError NotPortableError ObjectChangedError ObjectGoneError"
+    " ObjectNotFoundError RefNotFoundError RetriesExhaustedError ShardError SourceError SpecError"
+    " TfstreamError",
     "fetch.stats": "Stats",
+    "graph.origin": "spec_of",
+    "graph.portable": "from_graph to_graph",
     "labels.directory": "DirectoryLabels",
     "labels.images": "ImageLabels",
     "options": "ReadOptions",
@@ -128,10 +142,14 @@ _MODULES = {
     "sources.s3": "S3Source",
     "spec": "DatasetSpec",
 }
+_PACKAGES = ("keras",)
+"""Public names with a dot in them, such as `tfstream.keras.fit`."""
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"tfstream.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'tfstream' has no attribute {name!r}")

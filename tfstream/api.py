@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tfstream.arguments import Arguments, Common, position_of
 from tfstream.describe import shard_of, specs_of, wanted_of
@@ -23,6 +23,7 @@ from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
 from tfstream.sources.base import Credentials, Source
 from tfstream.spec import DatasetSpec, Position, subset_of
+from tfstream.tf_config import resolved
 from tfstream.urls import at_endpoint, source_of
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def load(
     credentials: Credentials | None = None,
     options: ReadOptions | None = None,
     endpoint: str | None = None,
-    num_shards: int | None = None,
+    num_shards: int | Literal["auto"] | None = None,
     shard_index: int | None = None,
     position: tuple[int, int] | Position | None = None,
 ) -> StreamDataset:
@@ -163,7 +164,8 @@ def load(
         credentials: As for the function that made the spec; else the environment's.
         options: How to read here.
         endpoint: The server as it is called here.
-        num_shards: How many workers share the records, if not as the spec says.
+        num_shards: How many workers share the records, if not as the spec says. "auto": as many
+            as `TF_CONFIG` has, which also says which of them this is.
         shard_index: Which of them this is.
         position: (epoch, record) to enter at, if not where the spec says.
 
@@ -177,11 +179,12 @@ def load(
         spec = DatasetSpec.from_json(spec)
     if spec.manifest is None:
         raise SpecError("not pinned: load takes the spec of a dataset", where="$.manifest")
-    if (num_shards is None) != (shard_index is None):
+    workers, index = resolved(num_shards, shard_index)
+    if (workers is None) != (index is None):
         raise ValueError("`num_shards` and `shard_index` go together")
-    if num_shards is not None and shard_index is not None:
+    if workers is not None:
         remainder = spec.shard.remainder if spec.shard else "uneven"
-        spec = spec.replace(shard=shard_of(num_shards, shard_index, remainder))
+        spec = spec.replace(shard=shard_of(workers, index, remainder))
     if position is not None:
         spec = spec.replace(start=position_of(position))
     opening = spec.replace(source=at_endpoint(spec.source, endpoint))

@@ -18,6 +18,7 @@ from tfstream.options import ReadOptions
 from tfstream.readers.base import Reader
 from tfstream.sources.base import Credentials
 from tfstream.spec import LIMIT, Interpolation, LabelMode, OnError, Position, is_limit
+from tfstream.tf_config import resolved
 
 GIVEN_BY_DATA: Any = "auto"
 """What an argument is that the data decides about: 256 x 256 for images, its own for IDX."""
@@ -52,7 +53,7 @@ class Common(TypedDict, total=False):
     max_errors: int | float | None
     credentials: Credentials | None
     options: ReadOptions | None
-    num_shards: int
+    num_shards: int | Literal["auto"]
     shard_index: int
     remainder: Literal["uneven", "drop", "pad"]
     position: tuple[int, int] | Position | None
@@ -93,12 +94,14 @@ class Arguments:
             there is one. `stats().errors` names them. What cannot be read at all, and a broken
             shard, is always an error.
         max_errors: For `skip` and `substitute`: the most images of an epoch that may be so, as
-            a number, or as a fraction of those that came, once there are 100 of them. Counted
-            by each iteration for itself. More are a `DecodeError`; None for no limit.
+            a number, or as a fraction of those that came, once there are 100 of them or a
+            whole epoch ends: the rest of one that was entered in its middle tells too little.
+            Counted by each iteration for itself. More are a `DecodeError`; None for no limit.
         credentials: A mapping; what it may hold depends on the source. Never written down.
         options: How to read.
-        num_shards: How many workers share the records.
-        shard_index: Which of them this is.
+        num_shards: How many workers share the records. "auto": as many as `TF_CONFIG` has, which
+            also says which of them this is; one where it is not set.
+        shard_index: Which of them this is; needed where there are several.
         remainder: What becomes of a last run that is not full.
         position: (epoch, record) to enter at.
     """
@@ -127,7 +130,7 @@ class Arguments:
     max_errors: Any = None
     credentials: Credentials | None = field(default=None, repr=False)
     options: ReadOptions | None = None
-    num_shards: int = 1
+    num_shards: Any = 1
     shard_index: int | None = None
     remainder: Any = "uneven"
     position: Any = None
@@ -160,13 +163,14 @@ class Arguments:
             raise ValueError(
                 f"`seed` must have at most {_MOST_DIGITS} digits. Received: seed={shown(self.seed)}"
             )
-        self._set("num_shards", whole("num_shards", self.num_shards, least=1))
-        if self.num_shards > 1 and self.shard_index is None:
+        num_shards, shard_index = resolved(self.num_shards, self.shard_index)
+        self._set("num_shards", whole("num_shards", num_shards, least=1))
+        if self.num_shards > 1 and shard_index is None:
             raise ValueError(
                 "`num_shards` and `shard_index` go together. "
                 f"Received: num_shards={self.num_shards}, and shard_index=None"
             )
-        self._set("shard_index", whole("shard_index", self.shard_index, least=0, none=True))
+        self._set("shard_index", whole("shard_index", shard_index, least=0, none=True))
         self._set("position", position_of(self.position))
 
     def _set(self, name: str, value: Any) -> None:

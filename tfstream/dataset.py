@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,12 @@ from tfstream.fetch.handles import Handle
 from tfstream.fetch.stats import Stats
 from tfstream.fetch.stream import Stream
 from tfstream.graph.errors import raising
+from tfstream.graph.forked import at_work
 from tfstream.graph.order import records_of
-from tfstream.graph.pipeline import build
+from tfstream.graph.pipeline import build, saving_positions
+from tfstream.graph.seeded import Function
 from tfstream.options import ReadOptions
-from tfstream.spec import DatasetSpec, Position, subset_of
+from tfstream.spec import DatasetSpec, Position, Shard, subset_of
 
 
 class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
@@ -39,7 +41,9 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
     own, with the same text.
     """
 
-    def __init__(self, stream: Stream, *, epochs: int | None = 0) -> None:
+    def __init__(
+        self, stream: Stream, *, epochs: int | None = 0, functions: Sequence[Function] = ()
+    ) -> None:
         if not tf.executing_eagerly():
             raise RuntimeError(
                 "a dataset of tfstream is made outside of tf.function, and may be used inside: it "
@@ -47,13 +51,18 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
             )
         self._handle = Handle(stream)
         self._epochs = epochs
+        self._functions = tuple(functions)
         self._inner = build(
             stream.spec,
             stream.manifest.count,
             handle=self._handle.name,
             options=stream.reading.options,
             epochs=epochs,
+            functions=functions,
         )
+        # one for all iterations: TensorFlow would count the epochs of each new one from 0
+        self._saving = self._inner.with_options(saving_positions())
+        self._saving._handle = self._handle  # an iterator keeps its dataset, not this one
         super().__init__(self._inner._variant_tensor)
 
     def _inputs(self) -> list[tf.data.Dataset]:
@@ -65,7 +74,8 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
         return self._inner.element_spec
 
     def __iter__(self) -> Iterator[Any]:
-        return raising(super().__iter__())
+        at_work()
+        return raising(iter(self._saving))
 
     def __reduce__(self) -> Any:
         raise NotPortableError(
@@ -134,7 +144,7 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
         shards = self.spec.shard.num_shards if self.spec.shard else 1
         record = step * (self.spec.batch_size or 1) * shards
         start = Position(epoch=epoch, record=record)
-        return self._changed(self.spec.replace(start=start))
+        return self._changed(self._with_spec(self.spec.replace(start=start)))
 
     def epochs(self, n: int | None = None) -> StreamDataset:
         """
@@ -148,21 +158,73 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
         one gives exactly the next element, also in another process.
         """
         n = whole("n", n, least=1, none=True)
-        return StreamDataset(self._handle.stream, epochs=n)
+        return StreamDataset(self._handle.stream, epochs=n, functions=self._functions)
+
+    def map_with_seed(self, fn: Function) -> StreamDataset:
+        """
+        `map` for random functions, which give the same again after any resume.
+
+        ```python
+        def flipped(image, label, seed):
+            return tf.image.stateless_random_flip_left_right(image, seed), label
+
+        train = train.map_with_seed(flipped)
+        ```
+
+        `fn` gets an element and a seed, two int32, for `tf.image.stateless_random_*`. The seed is
+        a function of the dataset's seed, the epoch and the place in it. A batch has one, that
+        of its first record: the same for any number of workers, with the same batch size.
+        Without a batch size each record has its own. What a `tf.random` op in `fn` gives starts
+        over after a resume. The result can be entered and shared out like the dataset itself.
+        """
+        functions = (*self._functions, tf.function(fn))  # autograph, which `build` does without
+        return StreamDataset(self._handle.stream, epochs=self._epochs, functions=functions)
+
+    def shard(self, num_shards: int, index: int, name: str | None = None) -> tf.data.Dataset:
+        """
+        Every `num_shards`-th element from `index` on, as `tf.data.Dataset.shard`.
+
+        ```python
+        data = data.shard(context.num_input_pipelines, context.input_pipeline_id)
+        ```
+
+        Only these are read. Elements are counted anew in each epoch.
+
+        Errors:
+            ValueError: no such index, or no elements for it.
+        """
+        num_shards = whole("num_shards", num_shards, least=1)
+        index = whole("index", index, least=0)
+        old = self.spec.shard or Shard(num_shards=1, index=0)
+        if index >= num_shards:
+            raise ValueError(
+                f"`index` must be below `num_shards`. Received: index={index}, "
+                f"num_shards={num_shards}"
+            )
+        if num_shards == 1:
+            return self
+        if old.remainder != "uneven":  # whose last run would be another one
+            return super().shard(num_shards, index, name)
+        shard = Shard(
+            num_shards=old.num_shards * num_shards, index=old.index + old.num_shards * index
+        )
+        return self._changed(self._with_spec(self.spec.replace(shard=shard)))
 
     def with_read_options(self, options: ReadOptions) -> StreamDataset:
         """The same examples, read in another way."""
         old = self._handle.stream
-        stream = Stream(old.spec, old.reading.with_options(options), old.manifest)
-        return StreamDataset(stream, epochs=self._epochs)
+        return self._changed(Stream(old.spec, old.reading.with_options(options), old.manifest))
 
     @property
     def _count(self) -> int:
         return subset_of(self.spec.order, self._handle.stream.manifest.count).size
 
-    def _changed(self, spec: DatasetSpec) -> StreamDataset:
+    def _with_spec(self, spec: DatasetSpec) -> Stream:
         old = self._handle.stream
-        return StreamDataset(Stream(spec, old.reading, old.manifest), epochs=self._epochs)
+        return Stream(spec, old.reading, old.manifest)
+
+    def _changed(self, stream: Stream) -> StreamDataset:
+        return StreamDataset(stream, epochs=self._epochs, functions=self._functions)
 
 
 def _unshuffled(spec: DatasetSpec) -> Any:

@@ -14,6 +14,7 @@ TfstreamError
     RetriesExhaustedError                 attempts, seconds
   ShardError (ValueError)                 path, offset
   DecodeError (ValueError)                path, key, kind
+  CheckpointError (ValueError)            path
   NotPortableError (TypeError)
   MissingDependencyError (ImportError)
 ```
@@ -103,6 +104,14 @@ class DecodeError(TfstreamError, ValueError):
         self.path = path
         self.key = key
         self.kind = kind
+
+
+class CheckpointError(TfstreamError, ValueError):
+    """A training's checkpoint that cannot be read, or is of another model; `path` is its file."""
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class NotPortableError(TfstreamError, TypeError):

@@ -160,5 +160,12 @@ CONTENDERS = {
         arguments=("tfstream_s3",),
         compared=False,
     ),
+    "far-positions": Contender(title="tfstream", module="positions", store="disk", compared=False),
+    "service-s3": Contender(
+        title="tfstream, S3, two workers of tf.data service",
+        module="service",
+        store="s3",
+        compared=False,
+    ),
     "load-manifest": Contender(title="tfstream", module="manifest", store="disk", compared=False),
 }

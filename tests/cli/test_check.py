@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from scans import BAD, GOOD, KINDS, PHOTO, fill
@@ -110,6 +111,17 @@ def test_nothing_to_write(tfstream, good, tmp_path):
     file.write_text("of yesterday")
     tfstream("check", good, "--write", file)
     assert "" == file.read_text()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_full_disk_costs_no_report(tfstream, scans, more):
+    """2, with the whole report, and an error that names the file that could not be written."""
+    ran = tfstream("check", scans, "--write", "/dev/full", *more)
+    assert 2 == ran.code
+    assert "bad/empty.png" in ran.out
+    expected = "tfstream: /dev/full: the bad keys are not written: No space left on device\n"
+    assert expected == ran.err
 
 
 def test_written_keys_can_be_read_back(tfstream, tmp_path):

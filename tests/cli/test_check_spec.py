@@ -54,7 +54,26 @@ def test_a_spec_of_something_else(tfstream, tmp_path):
     fill(folder, {"more.jpg": PHOTO})
     assert "are not those that were pinned" in tfstream("check", file).err
     file.write_text("{}")
-    assert "$.tfstream: expected the version" in tfstream("check", file).err
+    assert f"{file}: $.tfstream: expected the version" in tfstream("check", file).err
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "not JSON"),
+        (b"[1]", ""),
+        (b'{"tfstream": 999}', ""),
+        (b"\xff\xfe{}", "can't decode byte 0xff"),
+    ],
+)
+def test_a_file_without_a_spec_is_named(tfstream, tmp_path, data, words):
+    """2, and one line with the file's name, whatever is wrong with what it has."""
+    file = tmp_path / "spec.json"
+    file.write_bytes(data)
+    ran = tfstream("check", file)
+    assert (2, "", 1) == (ran.code, ran.out, ran.err.count("\n"))
+    assert ran.err.startswith(f"tfstream: {file}: ")
+    assert words in ran.err
 
 
 def test_masks(tfstream, tmp_path):

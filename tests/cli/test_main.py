@@ -123,13 +123,21 @@ def test_without_tensorflow(tfstream, good, monkeypatch):
     assert (2, 'tfstream: a package is missing: pip install "tfstream[tf]"\n') == ran[::2]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"]])
-def test_help(tfstream, capsys, arguments):
+HELP = {
+    "": r"check '?(lakefs|s3)://",
+    "check": r"check '?(lakefs|s3)://",
+    "dispatcher": r"dispatcher --port \d+",
+    "worker": r"worker --dispatcher grpc://\S+:\d+",
+}
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_help(tfstream, capsys, command):
     """Help has an example that can be copied."""
     with pytest.raises(SystemExit) as ended:
-        tfstream(*arguments)
+        tfstream(*command.split(), "--help")
     assert 0 == ended.value.code
-    assert re.search(r"(?m)^  tfstream check '?(lakefs|s3)://", capsys.readouterr().out)
+    assert re.search(rf"(?m)^  tfstream {HELP[command]}", capsys.readouterr().out)
 
 
 def test_version(tfstream, capsys):

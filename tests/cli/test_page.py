@@ -59,12 +59,15 @@ def test_bad_keys_can_be_ignored(tfstream, tmp_path):
     assert sorted(like) == [Path(path).name for path in data.file_paths]
 
 
-def test_every_option(tfstream, capsys):
-    """The page has a row for each option that `--help` tells about, and no other."""
+@pytest.mark.parametrize("command", ["check", "dispatcher", "worker"])
+def test_every_option(tfstream, capsys, command):
+    """A command's section has a row for each option that its `--help` names, and no other."""
     with pytest.raises(SystemExit):
-        tfstream("check", "--help")
-    options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
-    assert options == set(re.findall(r"(?m)^\| `(--[a-z-]+)", PAGE))
+        tfstream(command, "--help")
+    usage, _, _ = capsys.readouterr().out.partition("\n\n")
+    options = set(re.findall(r"--[a-z-]+", usage)) - {"--help"}
+    section = PAGE.split(f"\n## tfstream {command}\n")[1].partition("\n## ")[0]
+    assert options == set(re.findall(r"(?m)^\| `(--[a-z-]+)", section))
 
 
 def test_every_kind():

@@ -10,6 +10,7 @@ from decoding import MODES, decoded
 
 from tfstream.decoders.image import ImageDecoder
 from tfstream.decoders.routes import PILLOW
+from tfstream.errors import DecodeError
 from tfstream.testing import images
 
 COLORS = images.noise(256, 1).reshape(256, 3)
@@ -75,6 +76,30 @@ def test_each_kind_has_the_colours_that_were_written(name):
     decoder = ImageDecoder()
     assert PILLOW == decoder.route(data)
     assert np.array_equal(expected, decoded(decoder, data))
+
+
+GRAYS = np.repeat(np.arange(256, dtype=np.uint8)[:, np.newaxis], 3, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("bits", "palette"),
+    [(4, GRAYS[:16]), (4, GRAYS[:8]), (4, GRAYS[[0, 255]]), (8, GRAYS[[0, 255]])],
+)
+def test_gray_palettes_that_pillow_misreads_are_refused(bits, palette):
+    """It takes black and white for 1 bit, and other grays for 8, whatever the file has."""
+    indices = INDICES & (len(palette) - 1)
+    with pytest.raises(DecodeError) as caught:
+        decoded(ImageDecoder(), bmp(indices, bits, palette=palette))
+    expected = f"BMP, 14 x 11, {bits} bits with a gray palette: not supported"
+    assert expected == str(caught.value)
+
+
+@pytest.mark.parametrize(("bits", "palette"), [(1, GRAYS[[0, 255]]), (8, GRAYS), (8, GRAYS[:16])])
+def test_other_gray_palettes_are_their_grays(bits, palette):
+    """Where the palette and the bits are those of Pillow's own gray modes."""
+    indices = INDICES & (len(palette) - 1)
+    data = bmp(indices, bits, palette=palette)
+    assert np.array_equal(palette[indices], decoded(ImageDecoder(), data))
 
 
 @pytest.mark.parametrize("mode", MODES)

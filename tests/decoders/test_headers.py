@@ -42,12 +42,19 @@ def segment(marker: int, body: bytes) -> bytes:
         (images.encode(images.smooth(), "JPEG", mode="L"), ImageHeader("JPEG", 64, 48, 1, 8)),
         (FILES["PNG"], ImageHeader("PNG", 14, 11, 3, 8)),
         (images.encode(images.noise(channels=4), "PNG"), ImageHeader("PNG", 14, 11, 4, 8)),
-        (images.animation("PNG"), ImageHeader("PNG", 14, 11, 3, 8, animated=True)),
+        (images.animation("PNG"), ImageHeader("PNG", 14, 11, 3, 8)),
         (
             images.gray_png(images.noise()[..., 0] >> 7, bits=1, transparent=1),
             ImageHeader("PNG", 14, 11, 1, 1, transparent=True),
         ),
         (FILES["GIF"], ImageHeader("GIF", 14, 11, 3, 8)),
+        (FILES["animated GIF"], ImageHeader("GIF", 14, 11, 3, 8)),
+        (FILES["transparent GIF"], ImageHeader("GIF", 14, 11, 3, 8)),
+        (FILES["GIF smaller than its screen"], ImageHeader("GIF", 20, 16, 3, 8)),
+        (
+            images.gif(images.noise(), screen=(10, 10), at=(3, 2)),
+            ImageHeader("GIF", 17, 13, 3, 8),
+        ),
         (images.bmp(images.noise()), ImageHeader("BMP", 14, 11, 3, 8)),
         (FILES["WebP"], ImageHeader("WebP", 14, 11, 3, 8)),
         (FILES["WebP with alpha"], ImageHeader("WebP", 14, 11, 4, 8)),
@@ -63,9 +70,16 @@ def segment(marker: int, body: bytes) -> bytes:
         (OS2, ImageHeader("BMP", 14, 11, 3, 8, odd="OS/2")),
         (FILES["PNM"], ImageHeader("PNM", 14, 11, 3, 8)),
         (b"P5 # width\n 7 # height\n 9 255\n", ImageHeader("PNM", 7, 9, 1, 8)),
-        (b"P6 7 9 # white\n256\n", ImageHeader("PNM", 7, 9, 3, 16)),
-        (b"P1 7 9\n 1 0 1 1000 \n", ImageHeader("PNM", 7, 9, 1, 8)),
-        (b"PF 7 9 -1.0\n", ImageHeader("PNM", 7, 9, 3, 8, unreadable="32-bit float")),
+        (b"P2 7 9 65535\n", ImageHeader("PNM", 7, 9, 1, 16)),
+        (
+            b"P6 7 9 # white\n256\n",
+            ImageHeader("PNM", 7, 9, 3, 16, altered="its maximum is 256"),
+        ),
+        (b"P1 7 9\n 1 0 1 1000 \n", ImageHeader("PNM", 7, 9, 1, 8, altered="black is 1")),
+        (
+            b"PF 7 9 -1.0\n",
+            ImageHeader("PNM", 7, 9, 3, 8, unreadable="32-bit float", altered="its maximum is 1"),
+        ),
         (FILES["TIFF"], ImageHeader("TIFF", 14, 11, bits=8)),
         (FILES["16-bit TIFF"], ImageHeader("TIFF", 14, 11, bits=16)),
         (tiff(images.noise(), RGB, order="<", big=True), ImageHeader("TIFF", 14, 11, bits=8)),
@@ -113,9 +127,6 @@ def test_the_header_of_each_format(data, expected):
     ("name", "expected"),
     [
         ("animated opaque WebP", "animated"),
-        ("animated GIF", "animated"),
-        ("transparent GIF", "transparent"),
-        ("GIF smaller than its screen", "its frame is not its screen"),
         ("top-down BMP", "top-down"),
         ("palette BMP", "8-bit, compression 0"),
         ("BMP with bit fields", "32-bit, compression 3"),
@@ -138,7 +149,6 @@ def test_what_is_odd_is_said(name, expected):
         (JPEG[:-2], "truncated"),
         (JPEG + b"garbage", ""),
         (images.animation("MPO"), ""),
-        (images.encode(images.noise(), "GIF")[:-1], "truncated"),
         (images.encode(images.noise(), "WEBP")[:-8], "truncated"),
     ],
 )
@@ -159,6 +169,17 @@ def test_a_thumbnail_does_not_hide_a_cut_end():
     """The end marker of an EXIF thumbnail is not taken for the photograph's."""
     thumbnail = segment(0xE1, b"Exif\0\0" + images.encode(images.noise(), "JPEG"))
     assert look(JPEG[:2] + thumbnail + JPEG[2:-2]).odd == "truncated"
+
+
+def test_a_cut_picture_of_an_icon_is_passed_over():
+    """The size is that of the largest that has a header; one that has none may not be needed."""
+    data = bytearray(images.encode(images.noise(32, 32), "ICO", sizes=[(16, 16), (32, 32)]))
+    assert look(bytes(data))[1:3] == (32, 32)
+    struct.pack_into("<I", data, 18, len(data))  # where the first, the small one, begins
+    assert look(bytes(data))[1:3] == (32, 32)
+    struct.pack_into("<I", data, 34, len(data))
+    with pytest.raises(DecodeError, match="truncated ICO"):
+        look(bytes(data))
 
 
 def test_an_icon_is_as_large_as_its_picture_says():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 
 import numpy as np
 import pillow_heif
@@ -59,6 +60,25 @@ def test_it_always_comes_upright(orientation):
     actual = decoded(ImageDecoder(orientation=orientation), data)
     assert np.array_equal(theirs(data), actual)
     assert (64, 48, 3) == actual.shape
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("sides", [(48, 64), (43, 61), (1, 7)])
+def test_the_size_is_known_before_it_is_decoded(sides, orientation):
+    """Padded, cut and turned: the header says what will come, so a mask can be held to it."""
+    data = heic(images.noise(*sides), orientation=orientation)
+    decoder = ImageDecoder(orientation="apply")
+    assert theirs(data).shape[:2] == decoder.size(data, decoder.route(data))
+
+
+def test_a_cut_of_parts_of_pixels_has_no_size_before():
+    """Decoders round it each in its way."""
+    data = heic(images.noise(43, 61))
+    at = data.index(b"clap") + 4
+    assert (61, 1) == struct.unpack_from(">II", data, at)
+    for width in ((122, 3), (61, 0)):
+        changed = data[:at] + struct.pack(">II", *width) + data[at + 8 :]
+        assert ImageDecoder().size(changed, ImageDecoder().route(changed)) is None
 
 
 def test_pillow_itself_knows_no_more_than_before():

@@ -16,7 +16,7 @@ from decoding import HAS_WEBP, MODES
 
 from tfstream.decoders import pillow
 from tfstream.decoders.image import ImageDecoder, route_name
-from tfstream.decoders.routes import BMP, GIF, JPEG, PILLOW, PNG, WEBP
+from tfstream.decoders.routes import BMP, JPEG, PILLOW, PNG, WEBP
 from tfstream.errors import DecodeError
 from tfstream.testing import images
 
@@ -26,7 +26,7 @@ ODD = images.odd()
 GRAY4 = NOISE[..., 0] >> 4
 GRAY16 = NOISE[..., 0].astype(np.uint16) * 251
 
-HERE = {JPEG, PNG, GIF, BMP, *([WEBP] if HAS_WEBP else [])}  # this TensorFlow's
+HERE = {JPEG, PNG, BMP, *([WEBP] if HAS_WEBP else [])}  # this TensorFlow's
 DECODERS = {mode: ImageDecoder(color_mode=mode) for mode in MODES}
 SIGNATURE = [tf.TensorSpec([], tf.string), tf.TensorSpec([], tf.int32)]
 IN_GRAPH = {
@@ -64,8 +64,7 @@ ORDINARY = {
     "4-bit PNG": (images.gray_png(GRAY4, bits=4), PNG, PILLOW, PNG),
     "16-bit PNG": (images.encode(GRAY16, "PNG"), PNG, PNG, PNG),
     "animated PNG": (images.animation("PNG"), PNG, PNG, PNG),
-    "GIF": (images.encode(NOISE, "GIF"), GIF, PILLOW, PILLOW),
-    "plain GIF": (images.encode(NOISE, "GIF", interlace=0), GIF, PILLOW, PILLOW),
+    "GIF": (images.encode(NOISE, "GIF"), PILLOW, PILLOW, PILLOW),
     "BMP": (images.bmp(NOISE), BMP, PILLOW, PILLOW),
     "lossy WebP": (images.encode(SMOOTH, "WEBP"), WEBP, PILLOW, PILLOW),
     "lossless WebP": (images.encode(NOISE, "WEBP", lossless=True), WEBP, PILLOW, PILLOW),
@@ -129,6 +128,30 @@ def test_odd_files_never_reach_tensorflow(name, mode):
 def test_unusual_processes_and_cut_files_go_to_pillow(data):
     """CMYK, lossless, 12-bit and truncated JPEG, other BMPs, formats unknown to TensorFlow."""
     assert {decoder.route(data) for decoder in DECODERS.values()} == {PILLOW}
+
+
+@pytest.mark.parametrize("interlace", [0, 1])
+def test_a_good_gif_is_what_tensorflow_makes_of_it(interlace):
+    """The pixels of its first frame, bit for bit, also of an animation."""
+    for data in (
+        images.encode(NOISE, "GIF", interlace=interlace),
+        images.animation("GIF", interlace=interlace),
+    ):
+        expected = tf.io.decode_gif(data)[0].numpy()
+        assert np.array_equal(expected, by_pillow(data))
+
+
+def test_damage_within_a_gif_is_not_swallowed():
+    """Why GIFs go to Pillow: TensorFlow gives other pixels where one bit is wrong, and no error."""
+    data = images.encode(NOISE, "GIF")
+    at = data.rindex(b"\x2c") + 15  # in the frame's first codes: a later one is then unknown
+    damaged = data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
+    good, bad = (tf.io.decode_gif(each)[0].numpy() for each in (data, damaged))
+    assert float((good != bad).any(axis=-1).mean()) > 0.9
+    assert DECODERS["rgb"].route(damaged) == PILLOW
+    with pytest.raises(DecodeError) as caught:
+        by_pillow(damaged)
+    assert caught.value.kind == "broken GIF"
 
 
 def test_cmyk_is_what_tensorflow_makes_of_it():

@@ -11,6 +11,7 @@ from decoding import HAS_JXL, MODES, by_pillow, by_tensorflow, decoded
 from tfstream.decoders import pillow
 from tfstream.decoders.headers import look
 from tfstream.decoders.image import ImageDecoder, route_name
+from tfstream.decoders.orientation import turned
 from tfstream.errors import DecodeError
 from tfstream.testing import images
 
@@ -20,6 +21,15 @@ RGB = jxl_files.FILES["rgb"][0]
 def like_png(pixels: np.ndarray, decoder: ImageDecoder) -> np.ndarray:
     """What Pillow makes of a PNG with these pixels."""
     return by_pillow(decoder, images.encode(pixels, "PNG"))
+
+
+def packed(bits: str) -> bytes:
+    """Fields from the lowest bit on, each given highest bit first."""
+    value, at = 0, 0
+    for field in bits.split():
+        value |= int(field, 2) << at
+        at += len(field)
+    return b"\xff\x0a" + value.to_bytes(10, "little")
 
 
 @pytest.mark.parametrize("alpha", ["drop", "#336699"])
@@ -64,13 +74,36 @@ def test_a_huge_one_is_refused_from_its_header():
     ],
 )
 def test_a_size_takes_as_few_bits_as_it_can(bits, size):
-    """Fields from the lowest bit on, each given here highest bit first."""
-    value, at = 0, 0
-    for field in bits.split():
-        value |= int(field, 2) << at
-        at += len(field)
-    header = look(b"\xff\x0a" + value.to_bytes(10, "little"))
+    """Eights or exact, with the other side or a ratio."""
+    header = look(packed(bits))
     assert size == (header.width, header.height)
+
+
+@pytest.mark.parametrize(
+    ("bits", "size"),
+    [
+        ("1", (24, 16)),  # all is as usual
+        ("0 0", (24, 16)),
+        *((f"0 1 {number - 1:03b}", (24, 16)) for number in range(1, 5)),
+        *((f"0 1 {number - 1:03b}", (16, 24)) for number in range(5, 9)),
+    ],
+)
+def test_the_size_is_that_of_the_upright_picture(bits, size):
+    """Orientations 5 to 8 swap the sides, as the decoder does."""
+    header = look(packed(f"1 00001 000 00010 {bits}"))
+    assert size == (header.width, header.height)
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_it_always_comes_upright(number):
+    """TensorFlow turns it, and the size that is said before is the one that comes."""
+    data, pixels = jxl_files.FILES["animation"]
+    at = 4  # behind the size; the orientation is in bits 1 to 3
+    data = data[:at] + bytes([data[at] | (number - 1) << 1]) + data[at + 1 :]
+    expected = turned(tf.constant(pixels), number).numpy()
+    assert expected.shape[:2] == ImageDecoder().size(data, ImageDecoder().route(data))
+    if HAS_JXL:
+        assert np.array_equal(expected, by_tensorflow(ImageDecoder(), data))
 
 
 def test_a_broken_one_and_an_old_tensorflow_are_told_apart(monkeypatch):

@@ -232,6 +232,16 @@ def test_a_size_that_the_header_hides_is_checked_before_the_pixels(format):
             "TIFF not supported: unknown pixel mode",
         ),
         (
+            tiff(NOISE[..., 0].astype(np.int8)),
+            "TIFF not supported (8-bit signed integers)",
+            "TIFF, 14 x 11, 8-bit signed integers: not supported",
+        ),
+        (
+            tiff(NOISE, RGB, tags={259: 34_712}),
+            "TIFF not supported (compression)",
+            "TIFF not supported (compression): its number is 34,712, which Pillow does not unpack",
+        ),
+        (
             b"Pf 2 1 -1.0\n" + bytes(8),
             "PNM not supported (32-bit float)",
             "PNM, 2 x 1, 32-bit float: not supported",

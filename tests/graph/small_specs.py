@@ -5,7 +5,8 @@ from __future__ import annotations
 import tensorflow as tf
 
 from tfstream.decoders.image import ImageDecoder
-from tfstream.graph.order import epochs_of, positions_of, records_of
+from tfstream.graph.chunks import chunks_of
+from tfstream.graph.order import records_of
 from tfstream.graph.pipeline import chunk_of
 from tfstream.sources.local import LocalSource
 from tfstream.spec import DatasetSpec, subset_of
@@ -24,9 +25,7 @@ def order_of(spec: DatasetSpec, records: int, *, epochs: int = 1) -> list[list[i
     def rows(epoch: tf.Tensor, positions: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         return epoch, records_of(spec.order, records, epoch, positions)
 
-    chunks = epochs_of(spec, epochs).flat_map(
-        lambda epoch: positions_of(spec, count, chunk_of(spec), epoch)
-    )
+    chunks = chunks_of(spec, count, chunk_of(spec), epochs)
     found: list[list[int]] = [[] for _ in range(epochs)]
     # elements are (epoch, records)
     for epoch, chunk in chunks.map(rows).as_numpy_iterator():

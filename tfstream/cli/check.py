@@ -111,12 +111,21 @@ def _outcomes(target: Target, records: Iterator[Sequence[ObjectInfo]]) -> Iterat
 
 
 def _tell(given: argparse.Namespace, findings: Findings) -> None:
-    if given.write:
-        Path(given.write).write_bytes(findings.bad_keys())
-    if given.json:
-        sys.stdout.write(findings.to_json() + "\n")
-    else:
-        print_report(findings)
+    try:  # neither a closed pipe nor a full disk costs the other of the two
+        if given.json:
+            sys.stdout.write(findings.to_json() + "\n")
+        else:
+            print_report(findings)
+    finally:
+        if given.write:
+            _write(Path(given.write), findings.bad_keys())
+
+
+def _write(file: Path, keys: bytes) -> None:
+    try:
+        file.write_bytes(keys)
+    except OSError as error:  # of a full disk it does not name the file by itself
+        raise OSError(f"{file}: the bad keys are not written: {error.strerror}") from error
 
 
 def _count(text: str) -> int:

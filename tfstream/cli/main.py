@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Sequence
 
 from tfstream import __version__
-from tfstream.cli import check
+from tfstream.cli import check, dispatcher, worker
 from tfstream.cli.printable import printable
 from tfstream.errors import MissingDependencyError, TfstreamError
 
@@ -57,7 +57,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tfstream {__version__}")
-    check.add_to(parser.add_subparsers(title="commands", metavar="COMMAND", required=True))
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (check, dispatcher, worker):
+        command.add_to(commands)
     return parser
 
 

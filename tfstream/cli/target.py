@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tfstream.cli.printable import printable
 from tfstream.decoders.base import Decoder
 from tfstream.decoders.image import ImageDecoder
+from tfstream.errors import SpecError
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.opening import Wanted, notices, opened, pinned
 from tfstream.fetch.reading import Reading
@@ -63,9 +64,16 @@ def target_of(
         raise ValueError(
             f"{text} has a decoder of its own: leave out --color-mode and --max-pixels"
         )
-    spec = DatasetSpec.from_json(Path(text).read_text("utf-8"))
+    spec = _spec_in(text)
     stream = opened(spec.replace(source=at_endpoint(spec.source, endpoint)), None, options)
     return Target(stream.reading, stream.manifest, spec.decoder, spec.labels)
+
+
+def _spec_in(file: str) -> DatasetSpec:
+    try:
+        return DatasetSpec.from_json(Path(file).read_text("utf-8"))
+    except (SpecError, UnicodeDecodeError) as error:
+        raise SpecError(f"{file}: {error}") from error
 
 
 def _of_source(source: Source, decoding: Mapping[str, Any], options: ReadOptions) -> Target:

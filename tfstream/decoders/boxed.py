@@ -1,14 +1,13 @@
 """
-The first bytes of formats that are made of boxes: JPEG 2000, JPEG XL, AVIF.
+The first bytes of formats that are made of boxes: JPEG 2000, AVIF, HEIC.
 
 ```
 box        size(4, big) type(4) content; a size of 1: the size is in 8 bytes more; 0: to the end
 JPEG 2000  boxes, one of which is "jp2c" with the codestream; or the codestream alone:
-           ff 4f ff 51 .. right(4) bottom(4) left(4) top(4) .. components(2), each with depth(1)
-JPEG XL    boxes, the first "jxlc" or "jxlp" of which has the codestream; or that alone: ff 0a,
-           then bits, the lowest first
-AVIF       "ftyp", "meta"; in that "pitm" (which picture), and in "iprp" the properties of all
-           pictures ("ipco") and who has which ("ipma")
+           ff 4f ff 51 .. right(4) bottom(4) left(4) top(4) .. components(2), each with depth(1),
+           the highest bit of which says signed
+AVIF,      "ftyp", "meta"; in that "pitm" (which picture), and in "iprp" the properties of all
+HEIC       pictures ("ipco") and who has which ("ipma")
 ```
 """
 
@@ -22,6 +21,7 @@ from tfstream.decoders.refusal import broken
 
 _MOST_BOXES = 1000  # files have dozens; a bound against those made of nothing else
 Box = tuple[bytes, int, int]
+_Size = tuple[int | None, int | None]
 
 
 def boxes(data: bytes, at: int, end: int) -> Iterator[Box]:
@@ -52,75 +52,59 @@ def jpeg_2000(data: bytes) -> ImageHeader:
     (components,) = unpack_from(">H", data, start + 40)
     depths = data[start + 42 : start + 42 + 3 * components : 3]
     bits = max((depth & 0x7F) + 1 for depth in depths)
-    return ImageHeader("JPEG 2000", right - left, bottom - top, components, bits)
-
-
-_JXL_SIZE_BITS = (9, 13, 18, 30)
-_JXL_RATIOS = ((1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))
-
-
-def jpeg_xl(data: bytes) -> ImageHeader:
-    """Height and width, in as few bits as they need."""
-    start = 0
-    if not data.startswith(b"\xff\x0a"):
-        streams = {b"jxlc": 0, b"jxlp": 4}  # a part has its number first
-        found = boxes(data, 0, len(data))
-        start = next((at + streams[kind] for kind, at, _ in found if kind in streams), -1)
-    if start < 0 or not data.startswith(b"\xff\x0a", start):
-        raise broken("JPEG XL", "no codestream in it")
-    read = _Bits(data[start + 2 : start + 12])  # 68 bits at most
-    small = read.take(1)
-    height = _jxl_side(read, small)
-    ratio = read.take(3)
-    if ratio:
-        wide, high = _JXL_RATIOS[ratio - 1]
-        width = height * wide // high
-    else:
-        width = _jxl_side(read, small)
-    return ImageHeader("JPEG XL", width, height)
-
-
-def _jxl_side(read: _Bits, small: int) -> int:
-    if small:
-        return 8 * (1 + read.take(5))
-    return 1 + read.take(_JXL_SIZE_BITS[read.take(2)])
-
-
-class _Bits:
-    """Bits of bytes, the lowest of the first byte first."""
-
-    def __init__(self, data: bytes) -> None:
-        self._rest, self._left = int.from_bytes(data, "little"), 8 * len(data)
-
-    def take(self, count: int) -> int:
-        if count > self._left:
-            raise IndexError
-        value = self._rest & ((1 << count) - 1)
-        self._rest, self._left = self._rest >> count, self._left - count
-        return value
+    signed = any(depth & 0x80 for depth in depths)
+    altered = "signed" if signed else f"{bits} bits" if bits not in (8, 16) else ""
+    size = (right - left, bottom - top)
+    return ImageHeader("JPEG 2000", *size, components, bits, altered=altered)
 
 
 def avif(data: bytes) -> ImageHeader:
     """Size and bits of the primary picture, where it has them before Pillow opens it."""
-    found = avif_properties(data)
-    width = height = bits = None
-    if b"ispe" in found:
-        width, height = unpack_from(">II", data, found[b"ispe"] + 4)
+    found = _properties(data)
+    bits = None
     if b"pixi" in found:
         bits = max(data[found[b"pixi"] + 5 :][: data[found[b"pixi"] + 4]], default=None)
-    return ImageHeader("AVIF", width, height, bits=bits)
+    return ImageHeader("AVIF", *_stored_size(data, found), bits=bits)
+
+
+def heic(data: bytes) -> ImageHeader:
+    """The size as it comes from the decoder, which cuts (`clap`) and turns (`irot`)."""
+    found = _properties(data)
+    size = _stored_size(data, found)
+    if b"clap" in found:  # so encoders write a size that they had to pad
+        size = _whole_size(*unpack_from(">4I", data, found[b"clap"]))
+    return ImageHeader("HEIC", *(size[::-1] if _quarters(data, found) % 2 else size))
+
+
+def _whole_size(width: int, of_width: int, height: int, of_height: int) -> _Size:
+    """Of two fractions; open where they are no whole numbers: who knows how they are rounded."""
+    if not of_width or not of_height or width % of_width or height % of_height:
+        return None, None
+    return width // of_width, height // of_height
 
 
 def avif_orientation(data: bytes) -> int:
     """`irot` and `imir` as one EXIF orientation. EXIF's own has no say in AVIF."""
-    found = avif_properties(data)
-    turns = data[found[b"irot"]] & 3 if b"irot" in found else 0  # quarters, counter-clockwise
+    found = _properties(data)
+    turns = _quarters(data, found)
     if b"imir" not in found:
         return (1, 8, 3, 6)[turns]
     return ((4, 5, 2, 7), (2, 7, 4, 5))[data[found[b"imir"]] & 1][turns]
 
 
-def avif_properties(data: bytes) -> dict[bytes, int]:
+def _stored_size(data: bytes, found: dict[bytes, int]) -> _Size:
+    if b"ispe" not in found:
+        return None, None
+    width, height = unpack_from(">II", data, found[b"ispe"] + 4)
+    return width, height
+
+
+def _quarters(data: bytes, found: dict[bytes, int]) -> int:
+    """By how many it is to be turned, counter-clockwise."""
+    return data[found[b"irot"]] & 3 if b"irot" in found else 0
+
+
+def _properties(data: bytes) -> dict[bytes, int]:
     """Type of each property of the primary picture -> where its content begins."""
     meta = _inside(data, b"meta", 0, len(data), skip=4)
     places = {kind: (at, end) for kind, at, end in meta}

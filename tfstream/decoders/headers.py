@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable
 
 from tfstream.decoders import boxed, layouts, segmented
+from tfstream.decoders.jpeg_xl import jpeg_xl
 from tfstream.decoders.layouts import ImageHeader
 from tfstream.decoders.refusal import broken, refused
 from tfstream.decoders.tiff import tiff
@@ -31,8 +32,9 @@ _READERS: dict[str, Callable[[bytes], ImageHeader]] = {
     "WebP": segmented.webp,
     "TIFF": tiff,
     "AVIF": boxed.avif,
+    "HEIC": boxed.heic,
     "JPEG 2000": boxed.jpeg_2000,
-    "JPEG XL": boxed.jpeg_xl,
+    "JPEG XL": jpeg_xl,
     "ICO": layouts.ico,
     "PNM": layouts.pnm,
 }
@@ -75,8 +77,6 @@ def look(data: bytes) -> ImageHeader:
     end inside the header, or have no pixels.
     """
     name = _format(data)
-    if name not in _READERS:
-        return ImageHeader(name)
     try:
         header = _READERS[name](data)
     except DecodeError:

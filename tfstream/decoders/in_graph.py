@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from tfstream.decoders.alpha import luma, on_ground
 from tfstream.decoders.routes import (
     BMP,
-    GIF,
     JPEG,
     JPEG_2,
     JPEG_4,
@@ -69,7 +68,6 @@ def _of_8_bits(decoder: ImageDecoder, window: Window | None) -> dict[int, Op]:
         jpeg = partial(_jpeg, channels=channels, window=window)
         found.update({number: partial(jpeg, ratio=ratio) for number, ratio in ratios.items()})
     if channels == 3:
-        found[GIF] = lambda data: tf.io.decode_gif(data)[0]
         found[BMP] = partial(tf.io.decode_bmp, channels=3)
     if channels != 1 and hasattr(tf.io, "decode_webp"):
         found[WEBP] = partial(_webp, channels=channels)

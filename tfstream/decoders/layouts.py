@@ -3,7 +3,7 @@ What a header says, and the first bytes of the simple formats: GIF, BMP, ICO, PN
 
 ```
 GIF    "GIF89a" screen width(2) height(2) flags(1) .. palette, then `21` extension, `2c` frame
-       or `3b` end; data in sub-blocks `length(1) data` until a length of 0
+       or `3b` end; an extension has sub-blocks `length(1) data` until a length of 0
 BMP    "BM" .. start of pixels(4) header size(4) width(4) height(4) planes(2) bits(2)
        compression(4)
 ICO    00 00 01 00 count(2), then entries of 16 bytes, each with size(4) start(4) at 8: a PNG
@@ -19,6 +19,8 @@ that users see.
 from __future__ import annotations
 
 import re
+import struct
+from contextlib import suppress
 from struct import unpack_from
 from typing import NamedTuple
 
@@ -34,11 +36,13 @@ class ImageHeader(NamedTuple):
         width, height: Pixels that a decoder will have to hold.
         channels: As stored: 1, 2, 3 or 4. A palette counts as the 3 of its colours.
         bits: Per channel; None counts as 8.
-        transparent: A PNG's or GIF's palette or colour key has transparency.
+        transparent: A PNG's palette or colour key has transparency.
         odd: Why TensorFlow must not have this file although it knows the format, in words;
             empty for an ordinary one.
         unreadable: What nothing here reads in it, such as `32-bit float`; mostly empty.
         gamma: A PNG says how bright its numbers are meant to be.
+        altered: Why Pillow gives other numbers than those stored, such as `white is zero`:
+            as colours they are right, as a mask's classes wrong. Mostly empty.
     """
 
     format: str
@@ -46,54 +50,27 @@ class ImageHeader(NamedTuple):
     height: int | None = None
     channels: int | None = None
     bits: int | None = None
-    animated: bool = False
     transparent: bool = False
     odd: str = ""
     unreadable: str = ""
     gamma: bool = False
+    altered: str = ""
 
 
 def gif(data: bytes) -> ImageHeader:
-    """The screen and the first frame, and whether anything follows that frame."""
+    """The screen, or the first frame where that reaches beyond it."""
     width, height, flags = unpack_from("<HHB", data, 6)
-    at, transparent = _gif_frame(data, 13 + _gif_palette(flags))
+    at = 13 + (6 << (flags & 7) if flags & 0x80 else 0)
+    while data[at] == 0x21:
+        at += 2
+        while length := data[at]:
+            at += length + 1
+        at += 1
     if data[at] != 0x2C:
         raise broken("GIF", "there is no picture in it")
-    left, top, frame_width, frame_height, flags = unpack_from("<HHHHB", data, at + 1)
-    animated, odd = False, ""
-    try:
-        end = _gif_data_end(data, at + 11 + _gif_palette(flags))
-        animated = data[_gif_frame(data, end)[0]] == 0x2C
-    except IndexError:
-        odd = "truncated"
-    if animated:
-        odd = "animated"  # TensorFlow would unpack every frame to give the first
-    elif transparent:
-        odd = "transparent"
-    elif (left, top, frame_width, frame_height) != (0, 0, width, height):
-        odd = "its frame is not its screen"
+    left, top, frame_width, frame_height = unpack_from("<4H", data, at + 1)
     size = (max(width, left + frame_width), max(height, top + frame_height))
-    return ImageHeader("GIF", *size, 3, 8, animated, transparent, odd)
-
-
-def _gif_palette(flags: int) -> int:
-    return int(6 << (flags & 7)) if flags & 0x80 else 0
-
-
-def _gif_frame(data: bytes, at: int) -> tuple[int, bool]:
-    """Where the next frame or the end is, and whether an extension before it has transparency."""
-    transparent = False
-    while data[at] == 0x21:
-        if data[at + 1] == 0xF9:
-            transparent = bool(data[at + 3] & 1)
-        at = _gif_data_end(data, at + 2)
-    return at, transparent
-
-
-def _gif_data_end(data: bytes, at: int) -> int:
-    while length := data[at]:
-        at += length + 1
-    return at + 1
+    return ImageHeader("GIF", *size, 3, 8)
 
 
 def bmp(data: bytes) -> ImageHeader:
@@ -121,12 +98,17 @@ def ico(data: bytes) -> ImageHeader:
     sizes = []
     for entry in range(unpack_from("<H", data, 4)[0]):
         (start,) = unpack_from("<I", data, 18 + 16 * entry)
-        if data.startswith(b"\x89PNG", start):
-            sizes.append(unpack_from(">II", data, start + 16))
-        else:  # a picture and its mask, one above the other
-            width, height = unpack_from("<ii", data, start + 4)
-            sizes.append((width, abs(height) // 2))
+        with suppress(struct.error):  # one that is cut: another may be whole
+            sizes.append(_icon(data, start))
     return ImageHeader("ICO", *max(sizes, key=lambda size: size[0] * size[1]))
+
+
+def _icon(data: bytes, start: int) -> tuple[int, int]:
+    if data.startswith(b"\x89PNG", start):
+        width, height = unpack_from(">II", data, start + 16)
+        return width, height
+    width, height = unpack_from("<ii", data, start + 4)
+    return width, abs(height) // 2  # a picture and its mask, one above the other
 
 
 _GAP = rb"(?:\s|#[^\n]*\n)+"  # comments may stand between any two
@@ -140,8 +122,12 @@ def pnm(data: bytes) -> ImageHeader:
     if found is None:
         raise broken("PNM", "no width and height at its start")
     kind = found[1]
-    most = _PNM_MOST.match(data, found.end() - 1, 8192) if kind in b"2356" else None
-    bits = 16 if most and int(most[1]) > 255 else 8
-    unreadable = "32-bit float" if kind in b"Ff" else ""
-    size = (int(found[2]), int(found[3]))
-    return ImageHeader("PNM", *size, 3 if kind in b"36F" else 1, bits, unreadable=unreadable)
+    scale = _PNM_MOST.match(data, found.end() - 1, 8192) if kind in b"2356" else None
+    most = int(scale[1]) if scale else 1
+    altered = "black is 1" if kind in b"14" else f"its maximum is {most}"
+    header = ImageHeader("PNM", int(found[2]), int(found[3]), 3 if kind in b"36F" else 1)
+    return header._replace(
+        bits=16 if most > 255 else 8,
+        unreadable="32-bit float" if kind in b"Ff" else "",
+        altered="" if most in (255, 65_535) else altered,
+    )

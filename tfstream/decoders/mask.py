@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from tfstream.decoders.headers import ImageHeader, check_size, look
 from tfstream.decoders.pillow import FORMATS, opened
-from tfstream.decoders.refusal import of_pillow, refused
+from tfstream.decoders.refusal import of_pillow, refused, unsupported
 from tfstream.errors import DecodeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from PIL import Image
 
 _LEVEL = 1  # of zlib: 2 ms a megapixel; level 6 takes 6 times that for two thirds of the bytes
 _ONE_CHANNEL = ("1", "L", "P", "I;16", "I;16B", "I;16L", "I")
@@ -35,10 +36,12 @@ def decode(data: bytes, *, dtype: str, max_pixels: int) -> NDArray[Any]:
     """
     header = look(data)
     check_size(header.format, header.width or 0, header.height or 0, max_pixels)
+    if header.unreadable:
+        raise unsupported(header.format, header.unreadable, header[1:3])
     if header.format not in FORMATS:
         raise refused(f"{header.format} as a mask", "not supported; save it as PNG")
     try:
-        return _values(opened(header.format, data), header, dtype, max_pixels)
+        return _values(opened(header, data), header, dtype, max_pixels)
     except DecodeError:
         raise
     except Exception as error:  # hostile bytes bring up any class; none is lost, all are told
@@ -81,7 +84,7 @@ def in_graph(text: Any, dtype: str) -> Any:
     return tf.ensure_shape(mask, [None, None, 1])
 
 
-def _values(image: Any, header: ImageHeader, dtype: str, max_pixels: int) -> NDArray[Any]:
+def _values(image: Image.Image, header: ImageHeader, dtype: str, max_pixels: int) -> NDArray[Any]:
     import numpy as np
 
     width, height = image.size
@@ -92,9 +95,10 @@ def _values(image: Any, header: ImageHeader, dtype: str, max_pixels: int) -> NDA
             f"{header.format} with the channels {image.mode}: a mask has one value a pixel; "
             "save it with a palette, or as gray levels",
         )
+    _refuse_altered(image, header)
     image.load()
     values = np.asarray(image)
-    if header.format == "PNG" and image.mode == "L" and header.bits in (2, 4):
+    if header.format in ("PNG", "TIFF") and image.mode == "L" and header.bits in (2, 4):
         values = values // (255 // (2**header.bits - 1))  # Pillow stretches them to 0..255
     most = int(values.max(initial=0))
     if most > np.iinfo(dtype).max:
@@ -102,3 +106,13 @@ def _values(image: Any, header: ImageHeader, dtype: str, max_pixels: int) -> NDA
     if int(values.min(initial=0)) < 0:
         raise refused("mask of negative values", f"{int(values.min())}")
     return values.astype(dtype)
+
+
+def _refuse_altered(image: Image.Image, header: ImageHeader) -> None:
+    bits = image.info.get("bit_depth", 8)  # pillow-heif says it there
+    altered = header.altered or ("" if bits == 8 else f"{bits} bits")
+    if altered:
+        raise refused(
+            f"{header.format} as a mask",
+            f"{altered}, so Pillow gives other values than those stored; save it as PNG",
+        )

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from tfstream.decoders.alpha import luma, on_ground
 from tfstream.decoders.headers import ImageHeader, check_size, look
 from tfstream.decoders.refusal import of_pillow, refused, unsupported
-from tfstream.decoders.tiff import BITS, Directory
+from tfstream.decoders.tiff import BITS, COMPRESSION, PHOTOMETRIC, WHITE_IS_ZERO, Directory
 from tfstream.errors import DecodeError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def decode(data: bytes, decoder: ImageDecoder) -> NDArray[Any]:
         check_size(header.format, header.width, header.height, decoder.max_pixels)
     _refuse_unread(header, data, decoder.dtype)
     try:
-        image = opened(header.format, data)
+        image = opened(header, data)
         check_size(header.format, *image.size, decoder.max_pixels)
         return _pixels(image, header, decoder)
     except DecodeError:
@@ -109,18 +109,36 @@ def _not_exact(name: str) -> DecodeError:
     )
 
 
-def opened(name: str, data: bytes) -> Image.Image:
+def opened(header: ImageHeader, data: bytes) -> Image.Image:
     """The image as it is stored, its pixels not yet unpacked."""
+    name = header.format
     module, kind = _CLASSES[name]
-    if name == "TIFF":  # newer Pillows turn it by themselves
-        data = Directory(data).upright()
+    if name == "TIFF":
+        data = _tiff(Directory(data))
     try:
         image: Image.Image = getattr(import_module(module), kind)(io.BytesIO(data))
     except ImportError as error:
         raise DecodeError(
             f"{name}: needs another package: {_INSTALL[name]}", kind=f"{name} needs a package"
         ) from error
+    if name == "BMP" and header.bits != _BITS_OF_GRAY.get(image.mode, header.bits):
+        raise unsupported("BMP", f"{header.bits} bits with a gray palette", image.size)
     return image.ico.getimage(image.size) if name == "ICO" else image  # type: ignore[attr-defined]
+
+
+_BITS_OF_GRAY = {"1": 1, "L": 8}
+"""What Pillow takes a BMP for that has a palette of grays, whatever it has."""
+
+
+def _tiff(directory: Directory) -> bytes:
+    """Its bytes, not turned: newer Pillows do that by themselves."""
+    from PIL.TiffImagePlugin import COMPRESSION_INFO
+
+    number = next(iter(directory.values(COMPRESSION)), 1)
+    if number not in COMPRESSION_INFO:
+        why = f"its number is {number:,}, which Pillow does not unpack; save it as PNG"
+        raise refused("TIFF not supported (compression)", why)
+    return directory.upright()
 
 
 def _pixels(image: Image.Image, header: ImageHeader, decoder: ImageDecoder) -> NDArray[Any]:
@@ -164,7 +182,7 @@ def _gray_16(image: Image.Image) -> NDArray[np.uint16]:
     tags: Any = getattr(image, "tag_v2", {})
     unused = np.uint16(16 - tags.get(BITS, (16,))[0])
     values: NDArray[np.uint16] = np.asarray(image).astype(np.uint16) << unused
-    return ~values if tags.get(262) == 0 else values  # PhotometricInterpretation: WhiteIsZero
+    return ~values if tags.get(PHOTOMETRIC) == WHITE_IS_ZERO else values
 
 
 def _of_gray(values: NDArray[np.uint16], mode: str, dtype: str) -> NDArray[Any]:

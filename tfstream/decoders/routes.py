@@ -7,7 +7,7 @@ route = decoder + 16 * (orientation - 1)
 
 The number is what travels to the graph beside the bytes. TensorFlow gets only what it decodes
 as Pillow does, bit for bit (JPEG: with the accurate DCT; gray from a colour PNG: within one
-level). All else goes through `pillow.decode`.
+level). All else goes through `pillow.decode`; so does GIF, whose damage TensorFlow does not tell.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from tfstream.decoders.layouts import ImageHeader
 
 JPEG, JPEG_2, JPEG_4, JPEG_8, PNG, PNG_LUMA, PNG_MIXED = range(7)
-GIF, BMP, WEBP, WEBP_MIXED, JXL, PILLOW = range(7, 13)
+BMP, WEBP, WEBP_MIXED, JXL, PILLOW = range(7, 12)
 """
 `JPEG_2` gives half the size. `LUMA`: to be made gray here, since libpng's gray depends on the
 file's gamma (seen: 59 of 255 levels). `MIXED`: with alpha, to be mixed with a plain ground.
@@ -25,14 +25,13 @@ file's gamma (seen: 59 of 255 levels). `MIXED`: with alpha, to be mixed with a p
 
 _NAMES = (
     *("jpeg", "jpeg/2", "jpeg/4", "jpeg/8", "png", "png", "png"),
-    *("gif", "bmp", "webp", "webp", "jxl", "pillow"),
+    *("bmp", "webp", "webp", "jxl", "pillow"),
 )
-DECODERS = 16  # room for 13; a power of 2, so that the parts of a route can be seen in hex
+DECODERS = 16  # room for 12; a power of 2, so that the parts of a route can be seen in hex
 
 TENSORFLOW = {
     "JPEG": (JPEG, (3, 1)),
     "PNG": (PNG, (3, 4, 1)),
-    "GIF": (GIF, (3,)),
     "BMP": (BMP, (3,)),
     "WebP": (WEBP, (3, 4)),
     "JPEG XL": (JXL, (3, 4, 1)),

@@ -74,14 +74,13 @@ _PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}
 
 
 def png(data: bytes) -> ImageHeader:
-    """The IHDR chunk, and which others come before the pixels: `acTL` means an animation."""
+    """The IHDR chunk, and which others come before the pixels."""
     first, width, height, bits, colour = unpack_from(">4sIIBB", data, 12)
     if first != b"IHDR" or colour not in _PNG_CHANNELS:
         raise broken("PNG", "no IHDR chunk, or an unknown colour type in it")
     chunks = _png_chunks_before_pixels(data)
-    animated, transparent = b"acTL" in chunks, b"tRNS" in chunks
-    channels, gamma = _PNG_CHANNELS[colour], not chunks.isdisjoint((b"gAMA", b"sRGB"))
-    header = ImageHeader("PNG", width, height, channels, bits, animated, transparent)
+    gamma = not chunks.isdisjoint((b"gAMA", b"sRGB"))
+    header = ImageHeader("PNG", width, height, _PNG_CHANNELS[colour], bits, b"tRNS" in chunks)
     return header._replace(gamma=gamma)
 
 
@@ -120,7 +119,7 @@ def webp(data: bytes) -> ImageHeader:
     else:
         raise broken("WebP", "no VP8, VP8L or VP8X chunk at its start")
     odd = "animated" if animated else "truncated" if len(data) < size + 8 else ""
-    return ImageHeader("WebP", width, height, 4 if alpha else 3, 8, animated, odd=odd)
+    return ImageHeader("WebP", width, height, 4 if alpha else 3, 8, odd=odd)
 
 
 def webp_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:

@@ -18,8 +18,10 @@ from struct import calcsize, pack, unpack_from
 from tfstream.decoders.layouts import ImageHeader
 from tfstream.decoders.refusal import broken
 
-WIDTH, HEIGHT, BITS, SAMPLE_FORMAT, ORIENTATION = 256, 257, 258, 339, 274
-_FLOAT = 3  # of SAMPLE_FORMAT
+WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC = 256, 257, 258, 259, 262
+ORIENTATION, SAMPLE_FORMAT = 274, 339
+WHITE_IS_ZERO = 0  # of PHOTOMETRIC; Pillow also takes that where there is none
+_SIGNED, _FLOAT = 2, 3  # of SAMPLE_FORMAT
 
 _CODES = {1: "B", 3: "H", 4: "I", 16: "Q"}
 """TIFF's types of whole numbers, for `struct`."""
@@ -79,7 +81,7 @@ class Directory:
 
 
 def tiff(data: bytes) -> ImageHeader:
-    """The size of the first page, its bits, and whether they are floating point."""
+    """The size of the first page, its bits, and what numbers they are."""
     directory = Directory(data)
     width, height, bits = (directory.values(tag) for tag in (WIDTH, HEIGHT, BITS))
     if not width or not height:
@@ -90,4 +92,8 @@ def tiff(data: bytes) -> ImageHeader:
         unreadable = "big-endian BigTIFF"
     elif _FLOAT in directory.values(SAMPLE_FORMAT):
         unreadable = f"{depth}-bit float" if depth in (16, 32, 64) else "floating point"
-    return ImageHeader("TIFF", width[0], height[0], bits=depth, unreadable=unreadable)
+    elif depth == 8 and _SIGNED in directory.values(SAMPLE_FORMAT):  # to Pillow unsigned
+        unreadable = "8-bit signed integers"
+    white_is_zero = WHITE_IS_ZERO in (directory.values(PHOTOMETRIC) or (WHITE_IS_ZERO,))
+    header = ImageHeader("TIFF", width[0], height[0], bits=depth, unreadable=unreadable)
+    return header._replace(altered="white is zero" if white_is_zero else "")

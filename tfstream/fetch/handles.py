@@ -8,6 +8,7 @@ opens the spec with its own environment's credentials, once.
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 import weakref
@@ -15,13 +16,14 @@ from collections.abc import Callable
 
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.stream import Stream
+from tfstream.forks import Lock
 from tfstream.sources.base import Source
 from tfstream.spec import DatasetSpec
 
 _streams: dict[str, Stream] = {}
 _opened: dict[bytes, Stream] = {}
 _opening: dict[bytes, threading.Lock] = {}
-_lock = threading.Lock()
+_lock = Lock()
 _manifests: weakref.WeakValueDictionary[tuple[Source, str], Manifest] = (
     weakref.WeakValueDictionary()
 )
@@ -35,6 +37,12 @@ class Handle:
         self.stream = stream
         _streams[self.name] = stream
         weakref.finalize(self, _streams.pop, self.name, None).atexit = False
+
+
+def spec_named(name: bytes) -> DatasetSpec | None:
+    """The spec of the stream that a name stands for here; None where it is unknown."""
+    known = _streams.get(name.decode())
+    return known.spec if known is not None else None
 
 
 def stream_of(spec_json: bytes, name: bytes, open_spec: Callable[[DatasetSpec], Stream]) -> Stream:
@@ -68,3 +76,12 @@ def known_manifest(source: Source, digest: str | None) -> Manifest | None:
     if digest is None or getattr(source, "commit", None) is None:
         return None
     return _manifests.get((source, digest))
+
+
+def _after_fork() -> None:
+    """Whoever was opening a spec did not come along."""
+    _opening.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_after_fork)

@@ -13,6 +13,7 @@ import threading
 import time
 
 from tfstream.errors import TfstreamError
+from tfstream.forks import Lock
 
 _GRACE_SECONDS = 5.0
 """How long the exit waits for calls inside Python: none may return into a dead interpreter."""
@@ -21,7 +22,7 @@ _QUIET_SECONDS = 0.03
 """How long no call may come or be under way until the exit takes it that none will."""
 
 _closing = threading.Event()
-_lock = threading.Lock()
+_lock = Lock()
 _count = 0
 _entered = 0
 

@@ -24,6 +24,7 @@ from tfstream.fetch.budget import process_budget
 from tfstream.fetch.lifetime import pause
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.reading import Reading
+from tfstream.forks import Lock, after_fork
 from tfstream.readers.idx import IdxHeader, label_values, unpack
 from tfstream.sources.base import ObjectInfo
 
@@ -54,10 +55,17 @@ class ShardCache:
         self._reading = reading
         self._manifest = manifest
         self._ends = np.cumsum(manifest.records)
-        self._lock = threading.Lock()
         self._shards: OrderedDict[int, Future[Shard]] = OrderedDict()
+        self._renew()
+        after_fork(self._renew)
         self._kept: dict[int, int] = {}
         weakref.finalize(self, _forget, self._kept).atexit = False
+
+    def _renew(self) -> None:
+        """Without what is being read: in a forked process nobody does."""
+        self._lock = threading.Lock()
+        done = [(row, future) for row, future in self._shards.items() if future.done()]
+        self._shards = OrderedDict(done)
 
     def records(self, records: Array) -> tuple[bytes, Array]:
         """
@@ -149,7 +157,7 @@ class ShardCache:
 
 
 _caches: WeakKeyDictionary[Reading, WeakValueDictionary[str, ShardCache]] = WeakKeyDictionary()
-_caches_lock = threading.Lock()
+_caches_lock = Lock()
 
 
 def shard_cache(reading: Reading, manifest: Manifest) -> ShardCache:

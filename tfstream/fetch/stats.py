@@ -10,10 +10,11 @@ Counts   the live numbers; threads add
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from tfstream.forks import Lock
 
 _KEYS_KEPT = 10
 """Of each kind of failure: enough to look into it. `total` has the number."""
@@ -86,7 +87,7 @@ class Counts:
     """The live numbers behind `Stats`: threads add, anyone takes a snapshot."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._numbers: Counter[str] = Counter()
         self._waiting = self._reading = 0.0
         self._errors: dict[str, FailedKeys] = {}

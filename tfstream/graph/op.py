@@ -12,7 +12,6 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from copy import copy
-from threading import Lock
 from traceback import clear_frames
 from typing import Any
 
@@ -21,6 +20,7 @@ import tensorflow as tf
 from tfstream import errors
 from tfstream.errors import TfstreamError
 from tfstream.fetch.lifetime import Inside
+from tfstream.forks import Lock
 
 _functions: dict[str, Callable[..., Any]] = {}
 """TensorFlow's table holds its functions weakly; this one keeps them alive."""

@@ -5,6 +5,7 @@ The Python ops. Where all is well only the first of them runs.
 tfstream.fetch     record numbers -> bytes, labels, routes
 tfstream.decode    one image that TensorFlow cannot decode -> pixels
 tfstream.report    the bad records of a batch -> named in the stats; or too many, an error
+tfstream.differs   two identities that are not the same -> the error that says in what
 ```
 """
 
@@ -24,12 +25,15 @@ from tfstream.fetch.handles import stream_of
 from tfstream.fetch.opening import opened
 from tfstream.fetch.stream import Stream
 from tfstream.graph import op
+from tfstream.graph.version import checked, signed
 from tfstream.graph.windows import Windows
 from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
 from tfstream.spec import DatasetSpec
+from tfstream.spec.identity import told_apart
 
 FETCH, DECODE, REPORT = "tfstream.fetch", "tfstream.decode", "tfstream.report"
+DIFFERS = "tfstream.differs"
 _windows: weakref.WeakKeyDictionary[Stream, Windows] = weakref.WeakKeyDictionary()
 
 
@@ -37,8 +41,16 @@ class Address:
     """What an op needs to find its stream: two constants of the graph; and its labels' dtype."""
 
     def __init__(self, spec: DatasetSpec, handle: str) -> None:
-        self.inputs = (tf.constant(spec.to_json()), tf.constant(handle))
+        self._texts = (spec.to_json(), signed(handle))
         self.labels = tf.string if isinstance(spec.labels, ImageLabels) else tf.int32
+
+    @property
+    def inputs(self) -> list[tf.Tensor]:
+        """
+        Constants of the function that has the op, none that it captures: so `from_graph` sees
+        what the op will get without following it through calls.
+        """
+        return [tf.constant(text) for text in self._texts]
 
 
 class Encoded(NamedTuple):
@@ -70,6 +82,11 @@ class Chunk(NamedTuple):
     labels: tf.Tensor
     epochs: tf.Tensor
     positions: tf.Tensor
+
+    @property
+    def places(self) -> tf.Tensor:
+        """(epoch, position) of each record, as one tensor."""
+        return tf.stack([self.epochs, self.positions], axis=-1)
 
 
 def fetch(address: Address, epoch: tf.Tensor, positions: tf.Tensor, numbers: tf.Tensor) -> Chunk:
@@ -103,8 +120,15 @@ def report(
     return names
 
 
+def differs(old: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
+    """Always the error that tells two identities apart; shaped like one."""
+    never = op.call(DIFFERS, [old, new], [tf.string])[0]
+    never.set_shape([])
+    return never
+
+
 def _stream(spec: bytes, handle: bytes) -> Stream:
-    return stream_of(spec, handle, lambda read: opened(read, None, ReadOptions()))
+    return stream_of(spec, checked(handle), lambda read: opened(read, None, ReadOptions()))
 
 
 def _fetch(spec: bytes, handle: bytes, epoch: Any, numbers: Any) -> list[Any]:
@@ -143,6 +167,10 @@ def _report(spec: bytes, handle: bytes, records: Any, data: Any, tally: Any, tol
     return [np.array([name.encode("utf-8", "surrogateescape") for name in names], object)]
 
 
+def _differs(old: bytes, new: bytes) -> Any:
+    raise told_apart(old.decode(), new.decode())
+
+
 def _windows_of(stream: Stream) -> Windows:
     windows = _windows.get(stream)
     if windows is None:
@@ -156,3 +184,4 @@ def _windows_of(stream: Stream) -> Windows:
 op.register(FETCH, _fetch)
 op.register(DECODE, _decode)
 op.register(REPORT, _report)
+op.register(DIFFERS, _differs)

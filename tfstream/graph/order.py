@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from tfstream.graph.philox import epoch_dataset
 from tfstream.spec import DatasetSpec, Order, Position, Shard, subset_of
 
 _ROUNDS = 8
@@ -69,34 +68,30 @@ def part_of(spec: DatasetSpec) -> Part:
     return Part(spec.shard or Shard(num_shards=1, index=0), spec.batch_size or 1)
 
 
-def epochs_of(spec: DatasetSpec, epochs: int | None) -> tf.data.Dataset:
-    """
-    int64 epoch numbers. One, another each iteration, for `epochs=1` that nobody counts
-    (`epochs=0` here); else exactly so many, or without end for None, in one iteration.
-    """
-    first = (spec.start or Position()).epoch
-    if epochs == 0:
-        return epoch_dataset(first)
-    last = first + epochs if epochs is not None else 2**31 - 1
-    return tf.data.Dataset.range(first, last)
-
-
 def positions_of(spec: DatasetSpec, count: int, chunk: int, epoch: tf.Tensor) -> tf.data.Dataset:
     """
     The positions of one epoch that are this worker's, in chunks of `chunk` int64.
 
     `count` is how many the epoch has for all workers. Elements are (epoch, positions).
     """
-    start = spec.start or Position()
-    entered = tf.where(tf.equal(epoch, start.epoch), tf.constant(start.record, tf.int64), 0)
-    part = part_of(spec)
+    mine = part_of(spec).count(tf.constant(count, tf.int64) - _entered(spec, epoch))
+    firsts = tf.data.Dataset.range(0, mine, chunk)
+    return firsts.map(lambda first: positions_at(spec, count, chunk, epoch, first))
+
+
+def positions_at(
+    spec: DatasetSpec, count: int, chunk: int, epoch: tf.Tensor, first: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """One element of them: the chunk that begins at this worker's position `first`."""
+    entered, part = _entered(spec, epoch), part_of(spec)
     mine = part.count(tf.constant(count, tf.int64) - entered)
+    rows = tf.range(first, tf.minimum(first + chunk, mine))
+    return epoch, (entered + part.positions(rows)) % count
 
-    def positions(first: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        rows = tf.range(first, tf.minimum(first + chunk, mine))
-        return epoch, (entered + part.positions(rows)) % count
 
-    return tf.data.Dataset.range(0, mine, chunk).map(positions)
+def _entered(spec: DatasetSpec, epoch: tf.Tensor) -> tf.Tensor:
+    start = spec.start or Position()
+    return tf.where(tf.equal(epoch, start.epoch), tf.constant(start.record, tf.int64), 0)
 
 
 def records_of(order: Order, records: int, epoch: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:

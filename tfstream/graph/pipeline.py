@@ -3,8 +3,10 @@ The whole graph of a dataset.
 
 ```
 epoch number -> positions, in chunks -> record numbers -> fetch (the Python op) -> decode,
-resize -> batches -> labels in their form -> prefetch
+resize -> batches -> labels in their form -> users' seeded functions -> prefetch
 ```
+
+Until the last two, an element is (element, places): places are (epoch, position) of its records.
 
 Where `on_error` says to go on without bad records, `policy` decodes and makes the batches.
 
@@ -15,18 +17,21 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
 from tfstream.graph import decode, ops
+from tfstream.graph.chunks import chunks_of
+from tfstream.graph.forked import at_work
 from tfstream.graph.lengths import Lengths, elements_of, lengths_of
 from tfstream.graph.masks import masks_of
-from tfstream.graph.order import epochs_of, positions_of, records_of
+from tfstream.graph.order import records_of
 from tfstream.graph.policy import good_examples
 from tfstream.graph.pure import pure
+from tfstream.graph.seeded import Function, seeded
 from tfstream.graph.substitute import Search
+from tfstream.graph.verified import verified
 from tfstream.labels.images import ImageLabels
 from tfstream.options import ReadOptions
 from tfstream.spec import DatasetSpec, subset_of
@@ -43,34 +48,46 @@ Parts = tuple[tf.Tensor, ...]
 
 @tf.autograph.experimental.do_not_convert  # nothing to convert, and slow to find that out
 def build(
-    spec: DatasetSpec, records: int, *, handle: str, options: ReadOptions, epochs: int | None = 0
+    spec: DatasetSpec,
+    records: int,
+    *,
+    handle: str,
+    options: ReadOptions,
+    epochs: int | None = 0,
+    chunks: tf.data.Dataset | None = None,
+    functions: Sequence[Function] = (),
 ) -> tf.data.Dataset:
     """
     The dataset of a pinned spec with so many records.
 
     `epochs=0` gives one epoch, another each time it is iterated; a number or None (no end)
-    gives so many, numbered, in one iteration.
+    gives so many, numbered, in one iteration. `chunks` are read instead of the spec's own,
+    where they are only some of those; then nobody knows how many elements there will be.
+    `functions` are those of `map_with_seed`.
 
     Errors:
         ValueError: the subset, or this worker's part of it, is empty.
+        TfstreamError: this is a forked process that cannot have a dataset.
     """
+    at_work()
     count = subset_of(spec.order, records).size
     lengths = lengths_of(spec, count)
     address, chunk = ops.Address(spec, handle), chunk_of(spec)
-    dataset = epochs_of(spec, epochs).flat_map(lambda n: positions_of(spec, count, chunk, n))
+    own = chunks is None  # else it is for tf.data service, which saves no iterator
+    if chunks is None:
+        chunks = verified(chunks_of(spec, count, chunk, epochs), spec)
     calls = min(max(2, math.ceil(2 * options.max_in_flight / chunk)), _CALLS)
     fetch = _fetch(spec, records, address)
-    dataset = dataset.map(fetch, num_parallel_calls=calls)
-    if epochs == 0:
-        dataset = _with_threads(dataset, calls)
+    dataset = chunks.map(fetch, num_parallel_calls=calls)
     if spec.on_error == "raise" or spec.reader.shards:
         dataset = _decoded(spec, address, dataset)
     else:
         dataset = _tolerant(spec, address, dataset, Search(fetch, count), lengths)
+    dataset = seeded(pure(dataset) if own else dataset, spec, functions, _decoders())
     elements = elements_of(spec, lengths, epochs)
-    if elements is not None:
+    if elements is not None and (own or epochs is None):
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(elements))
-    return pure(dataset.prefetch(_PREFETCH)).with_options(_options(calls, epochs))
+    return dataset.prefetch(_PREFETCH).with_options(_options(spec, calls, epochs))
 
 
 def chunk_of(spec: DatasetSpec) -> int:
@@ -96,7 +113,9 @@ def _decoded(spec: DatasetSpec, address: ops.Address, chunks: tf.data.Dataset) -
     single = spec.batch_size is None
     if single and spec.resize is None and not spec.reader.shards:  # sizes differ: no batch
         return chunks.unbatch().map(
-            lambda one: _element(spec, decode.image_of(spec, address, one.encoded), one.labels),
+            lambda one: _placed(
+                spec, decode.image_of(spec, address, one.encoded), one.labels, one.places
+            ),
             num_parallel_calls=_decoders(),
         )
 
@@ -105,7 +124,7 @@ def _decoded(spec: DatasetSpec, address: ops.Address, chunks: tf.data.Dataset) -
             examples = decode.run_of_numbers(spec, chunk.encoded.data)
         else:
             examples, _ = decode.images_of(spec, address, chunk.encoded)
-        return _element(spec, examples, chunk.labels)
+        return _placed(spec, examples, chunk.labels, chunk.places)
 
     dataset = chunks.map(batch, num_parallel_calls=_decoders())
     if single:
@@ -127,7 +146,7 @@ def _tolerant(
     examples = good_examples(
         spec, address, chunks, search=search, lengths=lengths, threads=_decoders()
     )
-    dataset = examples.map(partial(_element, spec))
+    dataset = examples.map(lambda each: _placed(spec, *each))
     return dataset.unbatch() if single else dataset
 
 
@@ -135,14 +154,16 @@ def _slices(spec: DatasetSpec) -> Callable[..., tf.data.Dataset]:
     """Cut a chunk into batches."""
 
     def slices(*chunk: tf.Tensor) -> tf.data.Dataset:
-        flat = tf.nest.flatten(chunk)
-        starts = tf.data.Dataset.range(0, tf.shape(flat[0], tf.int64)[0], spec.batch_size)
-        parts = chunk if len(chunk) > 1 else chunk[0]
-        return starts.map(
-            lambda at: tf.nest.map_structure(lambda part: part[at : at + spec.batch_size], parts)
+        count = tf.shape(chunk[-1], tf.int64)[0]
+        return tf.data.Dataset.range(0, count, spec.batch_size).map(
+            lambda at: tf.nest.map_structure(lambda part: part[at : at + spec.batch_size], chunk)
         )
 
     return slices
+
+
+def _placed(spec: DatasetSpec, example: tf.Tensor, label: tf.Tensor, places: tf.Tensor) -> Parts:
+    return _element(spec, example, label), places
 
 
 def _element(spec: DatasetSpec, example: tf.Tensor, label: tf.Tensor) -> Parts | tf.Tensor:
@@ -170,30 +191,30 @@ def _decoders() -> int:
     return 1 + (len(os.sched_getaffinity(0)) if affinity else os.cpu_count() or 1)
 
 
-def _with_threads(dataset: tf.data.Dataset, calls: int) -> tf.data.Dataset:
-    """
-    Threads of its own for what waits for the network, and for nothing after it.
-
-    As an option they would be the whole dataset's. Measured on two cores: decoding on all of
-    them costs 4 % more CPU, and 60 MB of memory that each thread's allocator keeps.
-    """
-    variant = tf.raw_ops.PrivateThreadPoolDataset(
-        input_dataset=tf.data.experimental.to_variant(dataset),
-        num_threads=calls + 1,
-        output_types=tf.nest.flatten(tf.compat.v1.data.get_output_types(dataset)),
-        output_shapes=tf.nest.flatten(tf.compat.v1.data.get_output_shapes(dataset)),
-    )
-    return tf.data.experimental.from_variant(variant, dataset.element_spec)
-
-
-def _options(calls: int, epochs: int | None) -> tf.data.Options:
+def _options(spec: DatasetSpec, calls: int, epochs: int | None) -> tf.data.Options:
     options = tf.data.Options()
+    # for what waits for the network; measured on two cores: decoding on all of them, too, costs
+    # 4 % more CPU, and 30 MB that the threads' allocators keep
+    options.threading.private_threadpool_size = calls + 8
     if epochs != 0:
-        # 2 KB instead of all buffers; but then TensorFlow warns about each `tf.random` op in a
-        # user's map, for every batch, so only where there is something to resume
         options.experimental_symbolic_checkpoint = True
-        options.threading.private_threadpool_size = calls + 8  # `_with_threads` cannot be saved so
     options.experimental_external_state_policy = tf.data.experimental.ExternalStatePolicy.IGNORE
     auto_shard = tf.data.experimental.AutoShardPolicy
-    options.experimental_distribute.auto_shard_policy = auto_shard.DATA
+    shared_out = spec.shard is not None
+    options.experimental_distribute.auto_shard_policy = (
+        auto_shard.OFF if shared_out else auto_shard.DATA
+    )
+    return options
+
+
+def saving_positions() -> tf.data.Options:
+    """
+    Checkpoints of positions, 3 KB, instead of all buffers, 77 MB for 200 images of 224 x 224.
+
+    Then TensorFlow warns, whatever the options say, about each `tf.random` op in a user's map,
+    for every batch (`IteratorContext::SaveCheckpoint`). So a dataset that is just iterated has
+    it only where no user's map can be: in its own iterators, not in those of derived ones.
+    """
+    options = tf.data.Options()
+    options.experimental_symbolic_checkpoint = True
     return options

@@ -5,7 +5,7 @@ Going on without bad records: `on_error="skip"` and `"substitute"`.
 chunk of records
   -> the good ones, decoded; the bad ones as they are                  (Apart)
   -> batches by place: shorter ones, or good records stand in for bad ones
-  -> tally -> (images, labels)
+  -> tally -> (images, labels, places)
 ```
 """
 
@@ -51,7 +51,7 @@ def good_examples(
     lengths: Lengths,
     threads: int,
 ) -> tf.data.Dataset:
-    """(images, labels) of every batch; without a batch size, of each record or of none."""
+    """Those of every batch; without a batch size, of each record or of none."""
     apart = chunks.map(partial(_apart, spec, address), num_parallel_calls=threads)
     starts = apart.flat_map(partial(_starts, spec))
     return tallied(spec, address, starts.map(partial(_batch, spec, address, search)), lengths)
@@ -102,7 +102,8 @@ def _batch(
     if spec.on_error == "substitute":
         later = partial(next_good, spec, address, search, epoch, last)
         images, labels = filled(found, tf.range(start, end), later)
-    return Batch(images, labels, epoch, end - start, apart.bad_records[bad], apart.bad_data[bad])
+    place = tf.stack([epoch, apart.positions[start]])
+    return Batch(images, labels, place, end - start, apart.bad_records[bad], apart.bad_data[bad])
 
 
 def _between(places: tf.Tensor, start: tf.Tensor, end: tf.Tensor) -> slice:

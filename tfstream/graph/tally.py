@@ -22,13 +22,27 @@ from tfstream.spec import DatasetSpec
 State = tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]
 
 
+class Examples(NamedTuple):
+    """
+    Examples that go on.
+
+    Fields:
+        images, labels: One entry each.
+        places: int64 pairs (epoch, position): where their batch begins in the order.
+    """
+
+    images: tf.Tensor
+    labels: tf.Tensor
+    places: tf.Tensor
+
+
 class Batch(NamedTuple):
     """
     What came of some records.
 
     Fields:
         images, labels: Of those that are good, or stand in for bad ones.
-        epoch: int64.
+        place: int64 pair (epoch, position) of the first of them.
         came: int64, how many records there were.
         bad: int64, those that are bad.
         data: Their bytes.
@@ -36,18 +50,29 @@ class Batch(NamedTuple):
 
     images: tf.Tensor
     labels: tf.Tensor
-    epoch: tf.Tensor
+    place: tf.Tensor
     came: tf.Tensor
     bad: tf.Tensor
     data: tf.Tensor
+
+    @property
+    def epoch(self) -> tf.Tensor:
+        """Of all of them: int64."""
+        return self.place[0]
+
+    @property
+    def examples(self) -> Examples:
+        """What goes on from here."""
+        places = tf.repeat(self.place[tf.newaxis], tf.shape(self.images)[0], axis=0)
+        return Examples(self.images, self.labels, places)
 
 
 def tallied(
     spec: DatasetSpec, address: ops.Address, batches: tf.data.Dataset, lengths: Lengths
 ) -> tf.data.Dataset:
-    """(images, labels) of each `Batch`; an error where the spec does not allow to go on."""
+    """The examples of each `Batch`; an error where the spec does not allow to go on."""
 
-    def step(state: State, batch: Batch) -> tuple[State, tuple[tf.Tensor, ...]]:
+    def step(state: State, batch: Batch) -> tuple[State, Examples]:
         epoch, delivered, failed, told = state
         same = tf.cast(batch.epoch == epoch, tf.int64)
         delivered = delivered * same + batch.came
@@ -62,7 +87,7 @@ def tallied(
             lambda: ops.report(address, batch.bad, batch.data, numbers, told),
             lambda: told,
         )
-        return (batch.epoch, delivered, failed, told), (batch.images, batch.labels)
+        return (batch.epoch, delivered, failed, told), batch.examples
 
     zero = tf.constant(0, tf.int64)
     return batches.scan((zero - 1, zero, zero, tf.zeros([0], tf.string)), step)
