@@ -22,6 +22,7 @@ from tfstream.spec import Position, Shard
 from tfstream.testing.images import encode, noise
 
 QUIET = {"verbose": 0, "shuffle": False}  # Keras 3.15 warns of its own default for any dataset
+READING = tfstream.ReadOptions(max_in_flight=2)
 ROOT = Path(__file__).parents[1]
 
 
@@ -59,6 +60,15 @@ def test_it_is_a_dataset(folder):
     assert [images.shape[0] for images, _ in data.take(2)] == [3, 3]
     labels = data.map(lambda _, label: label).unbatch().batch(10)
     assert [sorted(each) for each in labels.as_numpy_iterator()] == [[0] * 5 + [1] * 5]
+
+
+def test_it_knows_whether_its_spec_says_all(folder):
+    """As it was opened, entered, shared out or read in another way; not with more."""
+    data = streamed(folder)
+    said = (data, data.at(epoch=1, step=2), data.shard(2, 1), data.with_read_options(READING))
+    assert [each.is_its_spec for each in said] == [True] * 4
+    more = (data.epochs(2), data.epochs(), data.map_with_seed(lambda image, label, seed: image))
+    assert [each.is_its_spec for each in more] == [False] * 3
 
 
 def test_what_it_says_of_itself(folder):

@@ -25,7 +25,7 @@ LAYERS = (
     {"describe"},
     {"api"},
     {"keras"},
-    {"cli"},
+    {"flyte", "cli"},
     {"__main__"},
 )
 """Each may import from those above it in this table and from its own folder, nothing else."""

@@ -25,10 +25,15 @@ from tfstream import (
     RawDecoder,
     S3Source,
     SpecError,
+    registry,
 )
+from tfstream.decoders.base import Decoder
+from tfstream.labels.base import Labels
 from tfstream.labels.given import ListLabels, MappingLabels
 from tfstream.labels.idx import IdxLabels
+from tfstream.readers.base import Reader
 from tfstream.readers.file import FileReader
+from tfstream.sources.base import Source
 from tfstream.spec import Order, Position, Resize, Shard
 
 FIXTURE = Path(__file__).parent / "data" / "spec_v1.json"
@@ -409,6 +414,17 @@ def test_a_name_that_is_not_registered_loads_no_code():
         with pytest.raises(SpecError, match="no source is called"):
             DatasetSpec.from_json(changed(source__name=name))
     assert "antigravity" not in sys.modules
+
+
+@pytest.mark.parametrize("base", [Source, Decoder, Reader, Labels], ids=lambda it: it.__name__)
+def test_base_classes_are_refused(base):
+    """They say nothing of where or how; the error names the kinds that do."""
+    name = base.__name__.lower()
+    kinds = ", ".join(registry.names(name))
+    with pytest.raises(SpecError) as caught:
+        SPEC.replace(**{name: base()})
+    assert f"$.{name}" == caught.value.where
+    assert f"pass one of the kinds of {base.__name__} ({kinds}), not" in str(caught.value)
 
 
 def test_replace_changes_and_checks():

@@ -14,10 +14,12 @@ Importing tfstream loads no TensorFlow and no client library: names are loaded w
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfstream import flyte as flyte
     from tfstream import keras as keras
     from tfstream.api import UncommittedWarning, from_lakefs, from_s3, from_url, load
     from tfstream.arguments import Arguments
@@ -142,7 +144,7 @@ _MODULES = {
     "sources.s3": "S3Source",
     "spec": "DatasetSpec",
 }
-_PACKAGES = ("keras",)
+_PACKAGES = ("flyte", "keras")
 """Public names with a dot in them, such as `tfstream.keras.fit`."""
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
@@ -164,4 +166,5 @@ def __dir__() -> list[str]:
 
 
 if "tensorflow" in sys.modules:  # graphs that were built elsewhere find their ops
-    import_module("tfstream.graph.ops")
+    with suppress(Exception):  # raised where one is built; other packages' plugins import this
+        import_module("tfstream.graph.ops")

@@ -96,6 +96,16 @@ class StreamDataset(tf.data.Dataset):  # type: ignore[misc]
         return self._handle.stream.spec
 
     @property
+    def is_its_spec(self) -> bool:
+        """
+        Whether `tfstream.load(dataset.spec)` gives the same: a spec says all of it.
+
+        Not after `.epochs()` and `.map_with_seed()`, which a spec does not know. What is derived
+        by `.map` and the like is no `StreamDataset`; `tfstream.to_graph` takes all of these.
+        """
+        return self._epochs == 0 and not self._functions
+
+    @property
     def commit(self) -> str | None:
         """The commit id that the data is pinned to; None where the store has no commits."""
         return getattr(self.spec.source, "commit", None)

@@ -17,17 +17,21 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+import tfstream
 from tfstream.errors import CheckpointError
 
 _VERSION = 1
 _HEAD = "checkpoint.json"
+_PACKAGES = ("keras", "tensorflow", "tensorflow-cpu")
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, NotImplementedError),
     *(KeyError, TypeError, ValueError, EOFError, OSError, MemoryError),
@@ -71,14 +75,33 @@ class Progress:
     history: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
+def installed() -> dict[str, str]:
+    """Versions, for people; without importing any of them."""
+    found = {"tfstream": tfstream.__version__}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """All that a training needs to go on. `spec` is the JSON of the dataset's."""
+    """
+    All that a training needs to go on.
+
+    Attributes:
+        progress: How far it is.
+        spec: The JSON of the dataset's; `null` for data of another kind.
+        state: The variables' values.
+        versions: That wrote it, for people.
+        more: What else its writer wants to say, of JSON's types.
+    """
 
     progress: Progress
     spec: str
-    versions: Mapping[str, str]
     state: State
+    versions: Mapping[str, str] = field(default_factory=installed)
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, file: IO[bytes]) -> None:
         """Into an open, empty file."""
@@ -87,6 +110,7 @@ class Checkpoint:
             "progress": asdict(self.progress),
             "spec": json.loads(self.spec),
             "versions": dict(self.versions),
+            "more": dict(self.more),
             "variables": {
                 kind: [[each.name, each.dtype] for each in variables]
                 for kind, variables in self.state.items()
@@ -110,8 +134,8 @@ class Checkpoint:
         try:
             with zipfile.ZipFile(path) as archive:
                 head = json.loads(archive.read(_HEAD))
-                version = head["tfstream_checkpoint"]
-                if version == _VERSION:
+                number = head["tfstream_checkpoint"]
+                if number == _VERSION:
                     return cls._of(head, archive)
         except _BROKEN as error:
             raise CheckpointError(
@@ -120,7 +144,7 @@ class Checkpoint:
                 path=str(path),
             ) from error
         raise CheckpointError(
-            f"{path} is of version {version}, and this tfstream knows {_VERSION}: it was written "
+            f"{path} is of version {number}, and this tfstream knows {_VERSION}: it was written "
             f"by {head['versions']}",
             path=str(path),
         )
@@ -137,8 +161,9 @@ class Checkpoint:
         return cls(
             progress=Progress(**head["progress"]),
             spec=json.dumps(head["spec"]),
-            versions=head["versions"],
             state=state,
+            versions=head["versions"],
+            more=head["more"],
         )
 
 

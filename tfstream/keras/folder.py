@@ -63,23 +63,24 @@ class Folder:
                 return found
         return None
 
-    def write(self, checkpoint: Checkpoint) -> None:
+    def write(self, checkpoint: Checkpoint) -> Path:
         """
-        Add it, and remove what is too old.
+        Add it, and remove what is too old; gives the new file.
 
         The bytes are on the disk before the name is there, so a kill or a power cut at any
         moment leaves either the new file whole or the folder as it was.
         """
         progress: Progress = checkpoint.progress
-        name = Place(progress.epoch, progress.step, progress.ended).name
-        partial = self._path / f".{name}{_PARTIAL}"
-        with partial.open("wb") as file:
-            checkpoint.write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, self._path / name)
+        file = self._path / Place(progress.epoch, progress.step, progress.ended).name
+        partial = self._path / f".{file.name}{_PARTIAL}"
+        with partial.open("wb") as written:
+            checkpoint.write(written)
+            written.flush()
+            os.fsync(written.fileno())
+        os.replace(partial, file)
         _sync(self._path)
         self._remove_old()
+        return file
 
     def _places(self) -> list[Place]:
         found = (_NAME.fullmatch(path.name) for path in self._path.iterdir())

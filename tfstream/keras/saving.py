@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import keras
-import tensorflow as tf
 
-import tfstream
 from tfstream.errors import SpecError
 from tfstream.keras.checkpoint import Checkpoint, Progress
 from tfstream.keras.folder import Folder
@@ -44,11 +42,6 @@ class Saving:
         checkpoint = Checkpoint(
             progress=progress,
             spec=self.spec.to_json(),
-            versions={
-                "tfstream": tfstream.__version__,
-                "tensorflow": tf.__version__,
-                "keras": keras.__version__,
-            },
             state=state_of(model, metrics=progress.step > 0),
         )
         self.folder.write(checkpoint)

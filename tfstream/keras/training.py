@@ -33,7 +33,7 @@ def fit(
     model: keras.Model,
     dataset: StreamDataset,
     *,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | Folder | None = None,
     transform: Transform | None = None,
     save_every: int = 1000,
     keep: int = 2,
@@ -76,7 +76,7 @@ def fit(
     arguments = {"shuffle": False, **fit_arguments}  # Keras warns of its own default
     arguments["validation_data"] = _in_one_order(arguments.get("validation_data"))
     saving = Saving(
-        folder=None if checkpoint is None else Folder(checkpoint, whole("keep", keep, least=1)),
+        folder=_folder(checkpoint, whole("keep", keep, least=1)),
         spec=dataset.spec,
         every=whole("save_every", save_every, least=1),
         validated=arguments["validation_data"] is not None,
@@ -95,6 +95,12 @@ def fit(
         )
         _train(model, numbered, callbacks, arguments)
     return callbacks.history
+
+
+def _folder(checkpoint: str | os.PathLike[str] | Folder | None, keep: int) -> Folder | None:
+    if checkpoint is None or isinstance(checkpoint, Folder):  # of `tfstream.flyte.fit`
+        return checkpoint
+    return Folder(checkpoint, keep)
 
 
 def _train(

@@ -15,8 +15,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from tfstream import registry
 from tfstream.decoders.base import Decoder
 from tfstream.errors import SpecError
 from tfstream.jsonable import from_plain, parsed, to_plain
@@ -32,6 +33,8 @@ VERSION = 1
 _UPGRADES: dict[int, Any] = {}
 _NO_DATA = ("max_errors", "shard", "start")
 """Fields beside the source's own `location` that do not change what the data is."""
+_BASES = {"source": Source, "decoder": Decoder, "reader": Reader, "labels": Labels}
+"""What a field holds one kind of, never itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +88,7 @@ class DatasetSpec:
     start: Position | None = None
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         if self.batch_size is not None and self.batch_size < 1:
             raise SpecError(f"must be positive, got {self.batch_size}", where="$.batch_size")
         if (self.labels is None) != (self.label_mode is None):
@@ -94,6 +98,18 @@ class DatasetSpec:
             raise SpecError(f"{LIMIT}, got {self.max_errors!r}", where="$.max_errors")
         if self.max_errors is not None and self.on_error == "raise":
             raise SpecError("goes with on_error skip or substitute", where="$.max_errors")
+
+    def _check_kinds(self) -> None:
+        """A base class says nothing of where objects are or how they are read."""
+        for name, base in _BASES.items():
+            if type(getattr(self, name)) is base:
+                kinds = ", ".join(registry.names(cast(registry.Kind, name)))
+                raise SpecError(
+                    f"pass one of the kinds of {base.__name__} ({kinds}), not {base.__name__} "
+                    "itself, which is also what is left where JSON was read as a plain dataclass: "
+                    "DatasetSpec.from_json reads it",
+                    where=f"$.{name}",
+                )
 
     def _check_classes(self) -> None:
         """Vectors of classes are as long as there are classes."""
