@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 import tfstream
+from tfstream.spec import Shard
 
 
 @pytest.fixture
@@ -44,6 +45,8 @@ def test_a_worker_says_which_it_is(folder):
     both = opened(folder, num_shards=2, shard_index=1, batch_size=1)
     assert 2 == both.spec.shard.num_shards
     assert opened(folder, num_shards=1).spec.shard is None
+    alone = opened(folder, num_shards=1, remainder="drop", batch_size=1).spec.shard
+    assert Shard(num_shards=1, index=0, remainder="drop") == alone
 
 
 @pytest.mark.parametrize("position", ["12", (0, 10.5), (1,), 7])

@@ -35,6 +35,7 @@ BAD = {
     "labels": ["classes", 5, ["cat"], [1.5], [True], {"a.png": "cat"}, np.array([1, 2]), b"ab"],
     "class_names": ["cat", [1, 2], 5, ["a", "b", "a"]],
     "ignore": ["*.txt", [b"x"], None, 5],
+    "keys": [[], "", ["a", ""], ["a", b"b"], {"a", "b"}, 7, ["a", "b", "a"]],
     "decoder": ["jpeg", None, tfstream.ImageDecoder],
     "on_error": ["ignore", None, True],
     "max_errors": [0, -1, 0.0, 1.0, 1.5, True, "3", float("nan"), [1]],
@@ -55,6 +56,20 @@ def test_a_value_that_cannot_be_is_named(name, value):
         assert "secret" not in str(caught.value)
     else:
         assert "eceived" in str(caught.value)
+
+
+def test_more_keys_than_a_spec_should_have():
+    """The message says where to put them instead."""
+    keys = [f"{number}.jpg" for number in range(10_001)]
+    assert Arguments(keys=keys[1:]).keys == keys[1:]
+    with pytest.raises(ValueError, match=r"`keys` has 10,001 entries.*put them into an object"):
+        Arguments(keys=keys)
+
+
+def test_keys_that_come_twice_are_named():
+    """The first few, each once."""
+    with pytest.raises(ValueError, match=r"Received twice: 'a', 'c', 'd', …"):
+        Arguments(keys=[*"abacacdd", *"ee"])
 
 
 def test_more_digits_than_python_writes():

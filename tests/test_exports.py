@@ -24,8 +24,9 @@ DESIGN = ERRORS | {
     "spec_of",
     "to_graph",
     *(f"{store}Source" for store in ("Azure", "Fsspec", "GCS", "LakeFS", "Local", "S3")),
-    *("FileReader", "IdxReader", "ImageDecoder", "RawDecoder", "DirectoryLabels"),
-    "ImageLabels",
+    *(f"{form}Reader" for form in ("File", "Idx", "TFRecord", "Tar", "Zip")),
+    *("ImageDecoder", "RawDecoder", "DirectoryLabels"),
+    *(f"{kind}Labels" for kind in ("Field", "Image", "Metadata", "Regex", "Table")),
     *(f"register_{kind}" for kind in ("decoder", "labels", "reader", "source")),
 }
 """What the design promises, as far as it is built."""

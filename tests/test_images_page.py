@@ -73,7 +73,7 @@ def test_every_choice_of_the_decoder():
     """Each field has a row, and its default comes first."""
     first = {row[0].strip("`"): row[1].replace("`", "").split(", ")[0] for row in CHOICES}
     defaults = {
-        name: f"{value:,}" if isinstance(value, int) else f'"{value}"'
+        name: f"{value:,}" if isinstance(value, int) else "None" if value is None else f'"{value}"'
         for name, value in vars(ImageDecoder()).items()
     }
     assert defaults == first

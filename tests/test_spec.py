@@ -31,6 +31,9 @@ from tfstream.decoders.base import Decoder
 from tfstream.labels.base import Labels
 from tfstream.labels.given import ListLabels, MappingLabels
 from tfstream.labels.idx import IdxLabels
+from tfstream.labels.metadata import MetadataLabels
+from tfstream.labels.regex import RegexLabels
+from tfstream.labels.table import TableLabels
 from tfstream.readers.base import Reader
 from tfstream.readers.file import FileReader
 from tfstream.sources.base import Source
@@ -59,6 +62,9 @@ sources = st.one_of(
     st.builds(
         LakeFSSource, repository=names, ref=names, commit=commits, pattern=text, endpoint=endpoints
     ),
+    st.builds(
+        LakeFSSource, repository=names, ref=names, since_ref=st.none() | names, since=commits
+    ),
     st.builds(S3Source, bucket=names, region=st.none() | names, anonymous=st.booleans()),
     st.builds(GCSSource, bucket=names, pattern=text),
     st.builds(AzureSource, account=names, container=names, endpoint=endpoints),
@@ -81,11 +87,22 @@ decoders = st.one_of(
         little_endian=st.booleans(),
     ),
 )
+value_kinds = st.sampled_from(["auto", "class", "number"])
 labels = st.one_of(
     st.just(DirectoryLabels()),
     st.just(IdxLabels()),
     st.builds(ListLabels, values=st.lists(st.integers(), max_size=4).map(tuple)),
     st.builds(MappingLabels, values=st.dictionaries(text, st.integers(), max_size=3)),
+    st.builds(MetadataLabels, names, kind=value_kinds),
+    st.builds(RegexLabels, st.sampled_from([r"(\d+)", r"(?P<label>.)"]), kind=value_kinds),
+    st.builds(
+        TableLabels,
+        names.map(lambda name: f"{name}.csv"),
+        key=names,
+        label=names | st.lists(names, min_size=1, max_size=3, unique=True).map(tuple),
+        extra=st.sampled_from(["error", "ignore"]),
+        kind=value_kinds,
+    ),
 )
 labelled = st.one_of(
     st.just({}),
@@ -99,7 +116,7 @@ labelled = st.one_of(
     st.fixed_dictionaries(
         {
             "labels": labels,
-            "label_mode": st.sampled_from(["categorical", "binary"]),
+            "label_mode": st.sampled_from(["categorical", "binary", "multi_hot"]),
             "class_names": st.lists(text, min_size=2, max_size=2).map(tuple),
         }
     ),
@@ -155,6 +172,7 @@ specs = st.builds(
     manifest=st.none() | text,
     records=st.none() | st.integers(min_value=0),
     ignore=st.lists(text, max_size=3).map(tuple),
+    keys=st.none() | names | st.lists(names, min_size=1, max_size=3, unique=True).map(tuple),
     reader=st.sampled_from([FileReader(), IdxReader()]),
     resize=st.none() | resizes,
     data_format=st.sampled_from(["channels_last", "channels_first"]),
@@ -179,11 +197,12 @@ def test_json_goes_round(spec):
 @settings(max_examples=50, deadline=None)
 @given(spec=specs)
 def test_json_is_canonical(spec):
-    """One line of ASCII, sorted keys, no blanks between, every field written out."""
+    """One line of ASCII, sorted keys, no blanks between, every field written out but `later`."""
     found = spec.to_json()
     plain = json.loads(found)
     assert found == json.dumps(plain, sort_keys=True, separators=(",", ":"))
-    assert set(plain) == {"tfstream", *(field.name for field in fields(spec))}
+    empty = {name for name in spec.later if getattr(spec, name) is None}
+    assert set(plain) == {"tfstream", *(field.name for field in fields(spec))} - empty
 
 
 def test_defaults_are_written_out():
@@ -199,7 +218,11 @@ def test_defaults_are_written_out():
 
 
 def test_a_spec_of_version_1_can_be_read_for_ever():
-    """The kept file gives the spec that it was written from; its digest stands in manifests."""
+    """
+    The kept file gives the spec that it was written from; its digest stands in manifests.
+
+    Fields that came later (`keys`, `since`) change neither where they are not used.
+    """
     assert DatasetSpec.from_json(FIXTURE.read_text()) == SPEC
     assert FIXTURE.read_text() == SPEC.to_json() + "\n"
     assert SPEC.digest == DIGEST
@@ -215,6 +238,7 @@ def test_a_spec_of_version_1_can_be_read_for_ever():
                 commit="3f" * 32,
                 pattern="train/**/*.jpg",
                 endpoint="http://127.0.0.1:8000",
+                since_ref="v1",
             )
         },
         {"shard": Shard(num_shards=4, index=1)},
@@ -252,10 +276,21 @@ def test_the_digest_ignores_endpoint_and_region():
             )
         },
         {"source": LakeFSSource(repository="photos", ref="main", commit="3f" * 32)},
+        {
+            "source": LakeFSSource(
+                repository="photos",
+                ref="main",
+                commit="3f" * 32,
+                pattern="train/**/*.jpg",
+                since="3e" * 32,
+            )
+        },
         {"decoder": ImageDecoder(color_mode="grayscale")},
         {"manifest": "sha256:" + "0b" * 32},
         {"records": 712},
         {"ignore": ("x",)},
+        {"keys": ("train/b.jpg", "train/a.jpg")},
+        {"keys": "train.txt"},
         {"reader": IdxReader()},
         {"labels": IdxLabels()},
         {"label_mode": "categorical"},
@@ -325,12 +360,22 @@ def changed(**changes: Any) -> str:
         (changed(source=...), "$", "the field 'source' is missing"),
         (changed(source__repository=...), "$.source", "the field 'repository' is missing"),
         (changed(source__commit="main"), "$.source", "64 hex digits"),
+        (changed(source__since="v1"), "$.source", "since is an id of 64 hex digits, got 'v1'"),
+        (changed(source__since_ref="v1$"), "$.source", "give 'v1'"),
+        (changed(keys=7), "$.keys", "expected a list, got 7"),
+        (changed(keys=["a", 7]), "$.keys[1]", "expected a string"),
+        (changed(keys=["a", "b", "a"]), "$.keys", "Received twice: 'a'"),
+        (changed(keys=[]), "$.keys", "must be a list of keys"),
+        (changed(keys=""), "$.keys", "must be a list of keys"),
+        (changed(keys=[str(n) for n in range(10_001)]), "$.keys", "10,001 entries"),
         (changed(source__name="ftp"), "$.source", "no source is called 'ftp'; known: azure, "),
         (changed(source__name=...), "$.source", "no source is called None"),
         (changed(decoder__name="file"), "$.decoder", "no decoder is called 'file'"),
         (changed(label_mode=None), "$.label_mode", "go together"),
         (changed(label_mode="categorical", class_names=None), "$.class_names", "need class_names"),
         (changed(label_mode="binary", class_names=["a"]), "$.class_names", "of 2 classes, not 1"),
+        (changed(label_mode="multi_hot", class_names=None), "$.class_names", "need class_names"),
+        (changed(label_mode="float", class_names=["a"]), "$.class_names", "have no class_names"),
         (changed(shard={"num_shards": 2, "index": 2}), "$.shard", "below num_shards = 2"),
         (changed(start={"epoch": -1}), "$.start", "at least 0"),
     ],

@@ -48,10 +48,17 @@ if TYPE_CHECKING:
     from tfstream.graph.origin import spec_of
     from tfstream.graph.portable import from_graph, to_graph
     from tfstream.labels.directory import DirectoryLabels
+    from tfstream.labels.field import FieldLabels
     from tfstream.labels.images import ImageLabels
+    from tfstream.labels.metadata import MetadataLabels
+    from tfstream.labels.regex import RegexLabels
+    from tfstream.labels.table import TableLabels
     from tfstream.options import ReadOptions
     from tfstream.readers.file import FileReader
     from tfstream.readers.idx import IdxReader
+    from tfstream.readers.tar import TarReader
+    from tfstream.readers.tfrecord import TFRecordReader
+    from tfstream.readers.zip import ZipReader
     from tfstream.registry import (
         register_decoder,
         register_labels,
@@ -77,6 +84,7 @@ __all__ = [
     "DatasetSpec",
     "DecodeError",
     "DirectoryLabels",
+    "FieldLabels",
     "FileReader",
     "FsspecSource",
     "GCSSource",
@@ -85,6 +93,7 @@ __all__ = [
     "ImageLabels",
     "LakeFSSource",
     "LocalSource",
+    "MetadataLabels",
     "MissingDependencyError",
     "NotPortableError",
     "ObjectChangedError",
@@ -93,6 +102,7 @@ __all__ = [
     "RawDecoder",
     "ReadOptions",
     "RefNotFoundError",
+    "RegexLabels",
     "RetriesExhaustedError",
     "S3Source",
     "ShardError",
@@ -100,8 +110,12 @@ __all__ = [
     "SpecError",
     "Stats",
     "StreamDataset",
+    "TFRecordReader",
+    "TableLabels",
+    "TarReader",
     "TfstreamError",
     "UncommittedWarning",
+    "ZipReader",
     "distribute",
     "from_graph",
     "from_lakefs",
@@ -132,9 +146,16 @@ _MODULES = {
     "graph.portable": "from_graph to_graph",
     "labels.directory": "DirectoryLabels",
     "labels.images": "ImageLabels",
+    "labels.metadata": "MetadataLabels",
+    "labels.field": "FieldLabels",
+    "labels.regex": "RegexLabels",
+    "labels.table": "TableLabels",
     "options": "ReadOptions",
     "readers.file": "FileReader",
     "readers.idx": "IdxReader",
+    "readers.tar": "TarReader",
+    "readers.tfrecord": "TFRecordReader",
+    "readers.zip": "ZipReader",
     "registry": "register_decoder register_labels register_reader register_source",
     "sources.azure": "AzureSource",
     "sources.fsspec": "FsspecSource",

@@ -20,6 +20,7 @@ from tfstream.errors import SpecError
 from tfstream.fetch.opening import Pinned, notices, opened, pinned
 from tfstream.fetch.stream import Stream
 from tfstream.labels.images import ImageLabels
+from tfstream.labels.table import TableLabels
 from tfstream.options import ReadOptions
 from tfstream.sources.base import Credentials, Source
 from tfstream.spec import DatasetSpec, Position, subset_of
@@ -42,6 +43,7 @@ def from_lakefs(
     pattern: str = "**",
     *,
     endpoint: str | None = None,
+    since: str | None = None,
     **common: Unpack[Common],
 ) -> StreamDataset:
     """
@@ -59,6 +61,8 @@ def from_lakefs(
         pattern: Which keys: `*` and `?` within a segment, `**` for any number of segments.
             The class is the first folder after what comes before the wildcards.
         endpoint: The server. Else `LAKECTL_SERVER_ENDPOINT_URL` or `~/.lakectl.yaml` names it.
+        since: Only objects that were added or changed since this ref, which becomes a commit
+            id now too.
         **common: See `tfstream.Arguments`. `credentials` may hold `access_key_id`,
             `secret_access_key` and `token`.
 
@@ -72,7 +76,9 @@ def from_lakefs(
     """
     from tfstream.sources.lakefs import LakeFSSource
 
-    source = LakeFSSource(repository=repo, ref=branch, pattern=pattern, endpoint=endpoint)
+    source = LakeFSSource(
+        repository=repo, ref=branch, pattern=pattern, endpoint=endpoint, since_ref=since
+    )
     dataset: StreamDataset = _made(source, common)
     return dataset
 
@@ -202,15 +208,20 @@ def _known(common: Mapping[str, Any]) -> None:
 def _hint(name: str, names: list[str]) -> str:
     if name == "format":  # Keras has it, for PyTorch's loaders
         return ": the result is always a tf.data.Dataset"
+    if name == "since":
+        return ": only from_lakefs has it, where there are commits to compare"
     near = get_close_matches(name, names, 1)
     return f"; did you mean {near[0]!r}?" if near else ": tfstream.Arguments has them all"
 
 
-def _with_masks(source: Source, arguments: Arguments) -> tuple[Source, Arguments]:
-    """In a folder, masks are named by a path of their own: find one root for both."""
-    from tfstream.sources.local import LocalSource, with_other
+def _with_beside(source: Source, arguments: Arguments) -> tuple[Source, Arguments]:
+    """In a folder, masks and tables have a path of their own: find one root for both."""
+    from tfstream.sources.local import LocalSource, with_other, with_table
 
     labels = arguments.labels
+    if isinstance(source, LocalSource) and isinstance(labels, TableLabels):
+        source, path = with_table(source, labels.path)
+        return source, replace(arguments, labels=replace(labels, path=path))
     if not isinstance(source, LocalSource) or not isinstance(labels, ImageLabels):
         return source, arguments
     source, masks = with_other(source, labels.pattern)
@@ -222,7 +233,7 @@ def _made(source: Source, common: Common) -> Any:
 
     _known(common)
     arguments = Arguments(**common)
-    source, arguments = _with_masks(source, arguments)
+    source, arguments = _with_beside(source, arguments)
     _check_source(source, arguments)
     found = pinned(
         wanted_of(arguments, source), arguments.credentials, arguments.options or ReadOptions()

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, get_args
 
-from tfstream.checks import integer, one_of, shown, sides, whole, words
+from tfstream.checks import check_keys, integer, one_of, shown, sides, whole, words
 from tfstream.decoders.base import Decoder
 from tfstream.labels.base import Labels
 from tfstream.options import ReadOptions
@@ -47,6 +47,7 @@ class Common(TypedDict, total=False):
     verbose: bool
     dtype: str | None
     ignore: Sequence[str]
+    keys: Sequence[str] | str | None
     reader: Literal["auto", "file", "idx"] | Reader
     decoder: Literal["auto"] | Decoder
     on_error: OnError
@@ -66,9 +67,10 @@ class Arguments:
 
     Attributes:
         labels: `inferred` from class folders (or IDX label files), None, one integer a
-            record in key order, a mapping from keys, or a description of labels.
+            record in the order of `keys`, else of their names, a mapping from keys, or a
+            description of labels.
         label_mode: `int`, `categorical`, `binary` or None.
-        class_names: Order, or subset, of the class folders.
+        class_names: Order, or subset, of the classes.
         color_mode: `rgb`, `rgba` or `grayscale`.
         batch_size: None for single examples.
         image_size: (height, width), one number for a square, or None for no resize.
@@ -86,6 +88,9 @@ class Arguments:
         verbose: Print how many files were found.
         dtype: Cast examples to it.
         ignore: Patterns of keys to leave out.
+        keys: Exactly which of what the pattern matches, and in which order: a list of at most
+            10,000 whole keys, or the key of an object that has them, one a line, or in a column
+            of a `.csv`. With `shuffle=False` examples come in this order.
         reader: `auto` to recognise it, `file`, `idx`, or a description.
         decoder: `auto`, or a description.
         on_error: What becomes of an image that cannot be decoded. `raise`: a `DecodeError`.
@@ -124,6 +129,7 @@ class Arguments:
     verbose: bool = True
     dtype: Any = None
     ignore: Sequence[str] = ()
+    keys: Any = None
     reader: Any = "auto"
     decoder: Any = "auto"
     on_error: Any = "raise"
@@ -223,6 +229,7 @@ class Arguments:
         words("ignore", self.ignore)
         if "" in self.ignore:  # as an empty pattern it would mean everything
             raise ValueError("`ignore` must not have an empty pattern. Received: ''")
+        check_keys(self.keys)
         if not _is(self.decoder, "auto") and not isinstance(self.decoder, Decoder):
             raise ValueError(
                 f'`decoder` must be "auto" or a decoder. Received: decoder={self.decoder!r}'

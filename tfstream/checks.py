@@ -6,17 +6,22 @@ one_of    one of a few words
 whole     an integer, NumPy's too, as a plain int
 sides     (height, width), from two integers or one
 words     a list of different strings
+check_keys    a list of different keys, or one key
 ```
 """
 
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 MOST = 2**31 - 1
 """What an int32 of a graph can hold: the most of any number but the seed."""
+MOST_KEYS = 10_000
+"""Of those that stand in a spec: it is read by people and travels with every task."""
+_NAMED = 3
 _MOST_SIDE = 32_768
 """Pixels. One image of that many both ways takes 13 GB in float32."""
 
@@ -79,6 +84,40 @@ def words(name: str, value: Any) -> None:
         raise ValueError(f"`{name}` must be a list of strings. Received: {name}={shown(value)}")
     if len(set(value)) < len(value):
         raise ValueError(f"`{name}` must name each once. Received: {name}={shown(value)}")
+
+
+def check_keys(value: Any) -> None:
+    """
+    Whether it can be the `keys` of a dataset.
+
+    Errors:
+        ValueError: it is no key and no list of at most `MOST_KEYS` different ones.
+    """
+    if value is None or (isinstance(value, str) and value):
+        return
+    listed = isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value)
+    if not value or not listed or "" in value:
+        raise ValueError(
+            "`keys` must be a list of keys, or the key of an object that lists them. "
+            f"Received: keys={shown(value)}"
+        )
+    if len(value) > MOST_KEYS:
+        raise ValueError(
+            f"`keys` has {len(value):,} entries, more than {MOST_KEYS:,}, and would make every "
+            "spec as large: put them into an object, one a line, and pass its key"
+        )
+    if twice := repeated(value):
+        raise ValueError(f"`keys` must name each once. Received twice: {some(twice)}")
+
+
+def repeated(keys: Sequence[str]) -> list[str]:
+    """Those that come more than once."""
+    return [key for key, count in Counter(keys).items() if count > 1]
+
+
+def some(keys: Sequence[str]) -> str:
+    """The first few for a message, in one line."""
+    return ", ".join(map(repr, keys[:_NAMED])) + (", …" if len(keys) > _NAMED else "")
 
 
 def integer(value: Any) -> int | None:

@@ -12,8 +12,9 @@ from tfstream import registry
 from tfstream.arguments import GIVEN_BY_DATA, Arguments
 from tfstream.checks import one_of, whole
 from tfstream.decoders.base import Decoder
-from tfstream.decoders.image import ImageDecoder
+from tfstream.decoders.image import ImageDecoder, field_of
 from tfstream.decoders.raw import RawDecoder
+from tfstream.fetch.manifest import form_of
 from tfstream.fetch.opening import Pinned, Wanted
 from tfstream.labels.base import Labels
 from tfstream.labels.directory import DirectoryLabels
@@ -21,7 +22,7 @@ from tfstream.labels.given import ListLabels, MappingLabels
 from tfstream.labels.images import ImageLabels
 from tfstream.readers.base import Reader
 from tfstream.sources.base import Source
-from tfstream.spec import DatasetSpec, Order, Resize, Shard, subset_of
+from tfstream.spec import DatasetSpec, LabelForm, Order, Resize, Shard, subset_of
 
 _SIZE = (256, 256)
 """Keras' default."""
@@ -30,12 +31,20 @@ _SIZE = (256, 256)
 def wanted_of(arguments: Arguments, source: Source) -> Wanted:
     """What to look for at the source."""
     names = None if arguments.class_names is None else tuple(arguments.class_names)
-    return Wanted(source, _reader(arguments), _labels(arguments), names, tuple(arguments.ignore))
+    return Wanted(
+        source=source,
+        reader=_reader(arguments),
+        labels=_labels(arguments),
+        class_names=names,
+        ignore=tuple(arguments.ignore),
+        keys=_keys(arguments),
+        image_field=field_of(arguments.decoder),
+    )
 
 
 def specs_of(arguments: Arguments, found: Pinned) -> list[DatasetSpec]:
     """One spec, or two for `subset="both"`."""
-    names, mode = found.class_names, arguments.label_mode if found.labels else None
+    names, mode = found.class_names, _form(arguments, found)
     if mode == "binary" and len(names or ()) != 2:
         raise ValueError(
             'When passing `label_mode="binary"`, there must be exactly 2 class_names. '
@@ -49,6 +58,7 @@ def specs_of(arguments: Arguments, found: Pinned) -> list[DatasetSpec]:
         manifest=found.manifest.digest,
         records=found.manifest.count,
         ignore=tuple(arguments.ignore),
+        keys=_keys(arguments),
         reader=found.reader,
         labels=found.labels,
         label_mode=mode,
@@ -65,6 +75,23 @@ def specs_of(arguments: Arguments, found: Pinned) -> list[DatasetSpec]:
     orders = _orders(arguments)
     _some_each(orders, found.manifest.count)
     return [spec.replace(order=order) for order in orders]
+
+
+def _form(arguments: Arguments, found: Pinned) -> LabelForm | None:
+    """What labels are: as asked for, or what their values make of them."""
+    if found.labels is None:
+        return None
+    form = form_of(found.manifest)
+    if form in ("float", "multi_hot"):
+        if arguments.label_mode != "int":
+            what = "numbers to predict" if form == "float" else "vectors of several classes already"
+            raise ValueError(
+                f'The labels are {what}: `label_mode` must be "int" or None. '
+                f"Received: label_mode={arguments.label_mode!r}"
+            )
+        return form
+    mode: LabelForm = arguments.label_mode
+    return mode
 
 
 def _some_each(orders: list[Order], count: int) -> None:
@@ -111,6 +138,11 @@ def _reader(arguments: Arguments) -> Reader | None:
     found = registry.lookup("reader", arguments.reader)
     reader: Reader = found()  # type: ignore[misc]
     return reader
+
+
+def _keys(arguments: Arguments) -> tuple[str, ...] | str | None:
+    keys = arguments.keys
+    return keys if keys is None or isinstance(keys, str) else tuple(keys)
 
 
 def _labels(arguments: Arguments) -> Labels | None:
@@ -167,7 +199,7 @@ def _resize(arguments: Arguments, size: Any) -> Resize | None:
 
 def shard_of(num_shards: int, index: int, remainder: Any = "uneven") -> Shard | None:
     """
-    A worker's part; None for the only worker.
+    A worker's part; None for the only worker, unless it has no remainder either.
 
     Errors:
         ValueError: no such worker.
@@ -179,9 +211,9 @@ def shard_of(num_shards: int, index: int, remainder: Any = "uneven") -> Shard | 
             f"`shard_index` must be at least 0 and below `num_shards`. Received: "
             f"shard_index={index}, num_shards={num_shards}"
         )
-    return (
-        None if num_shards == 1 else Shard(num_shards=num_shards, index=index, remainder=remainder)
-    )
+    if num_shards == 1 and remainder == "uneven":
+        return None
+    return Shard(num_shards=num_shards, index=index, remainder=remainder)
 
 
 def _keras_data_format() -> Literal["channels_last", "channels_first"]:

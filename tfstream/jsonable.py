@@ -1,7 +1,9 @@
 """
 Frozen dataclasses to JSON and back, strictly.
 
-Every field is written, defaults too. Reading checks each value against the field's type and
+Every field is written, defaults too, but for those that a class names as `later`: they came
+after the first specs, and are left out while they are None, so that those specs keep their text
+and their digest. Reading checks each value against the field's type and
 refuses what it does not know, naming the place (`$.order.seed`). A class with a `name` is
 written with it and found again through the registry: its type decides in which kind.
 """
@@ -30,7 +32,13 @@ _KINDS: dict[str, registry.Kind] = {
 def to_plain(value: Any) -> Any:
     """Dicts, lists, strings, numbers, booleans and None, ready for `json.dumps`."""
     if is_dataclass(value) and not isinstance(value, type):
-        plain = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        later = getattr(value, "later", ())
+        plain = {
+            name: to_plain(part)
+            for name, part in parts.items()
+            if part is not None or name not in later
+        }
         return {"name": value.name, **plain} if hasattr(value, "name") else plain
     if isinstance(value, Mapping):
         return {key: to_plain(part) for key, part in value.items()}

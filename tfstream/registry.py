@@ -25,13 +25,20 @@ _addresses: dict[Kind, dict[str, str | type]] = {
     "reader": {
         "file": "tfstream.readers.file:FileReader",
         "idx": "tfstream.readers.idx:IdxReader",
+        "tar": "tfstream.readers.tar:TarReader",
+        "tfrecord": "tfstream.readers.tfrecord:TFRecordReader",
+        "zip": "tfstream.readers.zip:ZipReader",
     },
     "labels": {
         "directory": "tfstream.labels.directory:DirectoryLabels",
+        "field": "tfstream.labels.field:FieldLabels",
         "idx": "tfstream.labels.idx:IdxLabels",
         "images": "tfstream.labels.images:ImageLabels",
         "list": "tfstream.labels.given:ListLabels",
         "mapping": "tfstream.labels.given:MappingLabels",
+        "metadata": "tfstream.labels.metadata:MetadataLabels",
+        "regex": "tfstream.labels.regex:RegexLabels",
+        "table": "tfstream.labels.table:TableLabels",
     },
     "decoder": {
         "image": "tfstream.decoders.image:ImageDecoder",

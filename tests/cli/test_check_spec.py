@@ -109,4 +109,4 @@ def test_labels_in_shards(tfstream, tmp_path):
 def test_a_decoder_of_another_kind():
     """A registered decoder that is no tfstream's is an error: no dataset could use it."""
     with pytest.raises(package.SpecError, match="neither an ImageDecoder nor a RawDecoder"):
-        check([], None, Decoder())
+        check([], None, None, Decoder())

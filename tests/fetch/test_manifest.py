@@ -21,25 +21,43 @@ names = st.binary(max_size=8).map(os.fsdecode)
 objects = st.builds(ObjectInfo, names, st.integers(0, 2**50), names)
 
 
+def labels_of(rows):
+    """Any labels of so many rows: classes, numbers, sets, or none."""
+    several = {"min_size": rows, "max_size": rows}
+    classes = st.lists(st.integers(0, 2**31 - 1), **several)
+    numbers = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), **several)
+    sets = st.integers(1, 3).flatmap(
+        lambda width: st.lists(
+            st.lists(st.integers(0, 1), min_size=width, max_size=width), **several
+        )
+    )
+    kinds = [(classes, np.int32), (numbers, np.float32), *([(sets, np.uint8)] if rows else [])]
+    columns = [
+        values.map(lambda each, dtype=dtype: np.array(each, dtype)) for values, dtype in kinds
+    ]
+    return st.one_of(st.none(), *columns)
+
+
 @st.composite
 def manifests(draw):
     """Any manifest: of files or shards, with labels or partners or without."""
     rows = draw(st.lists(objects, max_size=5))
-    kinds = draw(st.tuples(*[st.booleans()] * 3))
+    kinds = draw(st.tuples(*[st.booleans()] * 2))
     numbers = st.lists(st.integers(0, 2**31 - 1), min_size=len(rows), max_size=len(rows))
     partners = st.lists(objects, min_size=len(rows), max_size=len(rows))
     return Manifest(
         Objects.of(rows),
-        np.array(draw(numbers), np.int32) if kinds[0] else None,
-        np.array(draw(numbers), np.int64) if kinds[1] else None,
-        Objects.of(draw(partners)) if kinds[2] else None,
+        draw(labels_of(len(rows))),
+        np.array(draw(numbers), np.int64) if kinds[0] else None,
+        Objects.of(draw(partners)) if kinds[1] else None,
     )
 
 
 def content(manifest):
     """All that is in a manifest, for comparison."""
     lists = [
-        None if each is None else each.tolist() for each in (manifest.labels, manifest.records)
+        None if each is None else (each.dtype, each.shape, each.tobytes())
+        for each in (manifest.labels, manifest.records)
     ]
     partners = None if manifest.partners is None else list(manifest.partners)
     return list(manifest.objects), *lists, partners
@@ -222,6 +240,33 @@ def test_negative_numbers(name):
     columns[name] = columns[name] - 100
     with pytest.raises(SpecError, match=name):
         loaded(columns)
+
+
+@pytest.mark.parametrize(
+    ("labels", "name", "column"),
+    [
+        (np.float32([1, 2]), "label_numbers", np.float64([1, 2])),
+        (np.float32([1, 2]), "label_numbers", np.float32([1, np.nan])),
+        (np.float32([1, 2]), "label_numbers", np.float32([1])),
+        (np.uint8([[1], [0]]), "label_sets", np.uint8([1, 2])),
+        (np.uint8([[1], [0]]), "label_sets", np.uint8([1, 0, 1])),
+        (np.uint8([[1], [0]]), "label_sets", np.uint8([])),
+        (np.uint8([[1], [0]]), "label_sets", np.float32([1, 0])),
+    ],
+)
+def test_labels_that_do_not_fit(labels, name, column):
+    """Numbers are finite float32; sets are 0 and 1, the same number for each row."""
+    manifest = Manifest(SHARDS.objects, labels)
+    assert name in columns_of(manifest)
+    with pytest.raises(SpecError, match=name):
+        loaded(columns_of(manifest) | {name: column})
+
+
+def test_the_digest_tells_dtypes_apart():
+    """Labels of the same bytes, one a class and the other a number, are others."""
+    columns = [np.int32([1, 0]), np.int32([1, 0]).view(np.float32)]
+    columns.append(columns[0].view(np.uint8).reshape(2, 4))
+    assert 3 == len({Manifest(SHARDS.objects, labels).digest for labels in columns})
 
 
 def test_an_unknown_column():

@@ -110,7 +110,7 @@ class TestReaders:
         files.put_all("t10k-images-idx3-ubyte", data=idx(5, 3, 2))
         with pytest.raises(SpecError) as error:
             found_in(files)
-        assert "1 IDX files and 3 others" in str(error.value)
+        assert "3 images and 1 idx files" in str(error.value)
         assert "2 x .jpg" in str(error.value)
         assert "narrow the pattern" in str(error.value)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+import warnings
 
 import pytest
 from machines import Machine
@@ -32,6 +34,14 @@ def engine():
 
     register_flytekit()
     return TypeEngine
+
+
+@pytest.fixture(autouse=True, scope="session")
+def flyte_imported():
+    """flyte's own classes are deprecated by newer pydantics, which warn when they are made."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        importlib.import_module("flyte.io")
 
 
 @pytest.fixture(scope="session")

@@ -300,6 +300,61 @@ def test_constants_of_other_kinds(graph):
     refused(graph, "its spec is computed")
 
 
+def test_constants_in_two_forms(graph, tmp_path):
+    """TensorFlow takes `tensor_content`; a text beside it would be what is checked."""
+    function, node = ops_of_ours(graph)[0]
+    constant = next(each for each in function.node_def if node.input[0].startswith(f"{each.name}:"))
+    tensor = constant.attr["value"].tensor
+    tensor.tensor_content = b"\1x"
+    refused(graph, "a constant in two forms")
+    cached = graph_of(COUNT.cache())
+    (name,) = (
+        each.attr["value"].tensor
+        for each in cached.node
+        if each.op == "Const" and list(each.attr["value"].tensor.string_val) == [b""]
+    )
+    file = bytes(tmp_path / "written")
+    name.tensor_content = bytes([len(file)]) + file
+    refused(cached, "a constant in two forms")
+    name.ClearField("string_val")
+    refused(cached, "a constant in two forms")
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_handle_in_two_forms():
+    """So is a handle's."""
+    graph = graph_of(COUNT.shuffle(2))
+    handles = [
+        each.attr["value"].tensor
+        for each in graph.node
+        if each.op == "Const" and each.attr["dtype"].type == tf.resource.as_datatype_enum
+    ]
+    for tensor in handles:
+        tensor.tensor_content = b"\1x"
+    assert handles
+    refused(graph, "a constant in two forms")
+
+
+@pytest.mark.parametrize("dtype", [tf.resource, tf.variant])
+def test_a_resource_from_bytes(dtype):
+    """Bytes may be parsed as numbers and texts: anything else could be of this process."""
+
+    def parsed(number):
+        text = tf.constant(b"")
+        if dtype == tf.variant:
+            sparse = tf.raw_ops.DeserializeSparse(serialized_sparse=[text] * 3, dtype=dtype)
+            return number + tf.size(sparse.sparse_indices, tf.int64)
+        return number + tf.size(tf.raw_ops.ParseTensor(serialized=text, out_type=dtype), tf.int64)
+
+    refused(graph_of(COUNT.map(parsed)), "a resource that is parsed from bytes")
+
+
+def test_a_tensor_in_an_attribute(graph):
+    """Values are constants: nobody looks for them elsewhere."""
+    graph.node[0].attr["more"].tensor.dtype = tf.string.as_datatype_enum
+    refused(graph, "a tensor in an attribute")
+
+
 def test_a_graph_that_is_no_dataset(graph):
     """What TensorFlow cannot build is a NotPortableError with TensorFlow's reason."""
     del graph.node[-1]

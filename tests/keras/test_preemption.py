@@ -42,6 +42,23 @@ def test_the_default_is_the_end(handled):
     assert signal.SIG_DFL == signal.getsignal(signal.SIGTERM)
 
 
+@pytest.mark.parametrize("error", [None, KeyError("x")])
+def test_after_the_last_step(handled, error):
+    """A signal that came when nothing asked any more is obeyed at the end, an error's too."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def train():
+        with Preemption(enabled=True):
+            signal.raise_signal(signal.SIGTERM)
+            if error is not None:
+                raise error
+
+    with pytest.raises(SystemExit) as ended:
+        train()
+    assert (143, error) == (ended.value.code, ended.value.__context__)
+    assert signal.SIG_DFL == signal.getsignal(signal.SIGTERM)
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_what_stays_as_it_is(handled, enabled):
     """An ignored signal, and every signal where nothing is saved."""

@@ -121,6 +121,14 @@ def test_class_weights_and_validation(photos, tmp_path):
     assert 1 == len(history.history["val_loss"])
 
 
+def test_a_validation_that_is_entered(photos, tmp_path):
+    """It is the same part each time, in a training that goes on, too."""
+    arguments = {"epochs": 3, "validation_data": streamed(photos, seed=9).at(step=2)}
+    whole = fitted(photos, **arguments)
+    cut(photos, tmp_path, after=12, **arguments)
+    assert whole.history == fitted(photos, tmp_path, **arguments).history
+
+
 def test_an_eager_model(photos, tmp_path):
     """One whose steps are not traced goes on, too."""
     whole = fitted(photos, model=model_of(run_eagerly=True))
@@ -169,6 +177,8 @@ def test_what_fit_takes(photos):
         fitted(photos, data=data.map(lambda *batch: batch))
     with pytest.raises(ValueError, match="`initial_epoch`"):
         fitted(photos, data=data.at(epoch=1))
+    with pytest.raises(ValueError, match="has its number of epochs already"):
+        fitted(photos, data=data.epochs(2))
     with pytest.raises(ValueError, match="BackupAndRestore"):
         fitted(photos, callbacks=[keras.callbacks.BackupAndRestore("backup")])
     with pytest.raises(ValueError, match="nobody knows how many steps"):

@@ -113,12 +113,15 @@ def test_a_token_reads_by_the_api(lakefs_server, open_store, info, proxy):
     assert ["api"] == ways(proxy)
 
 
-def test_ranges_are_read_by_the_api(store, info, proxy):
-    """A range is one request, also where something on the way ignores it."""
-    proxy.add(Fault("ignore_range", skip=1))
+def test_ranges(store, info, proxy):
+    """A range is one request; where the gateway refuses it, or something ignores it, the API's."""
+    proxy.add(Fault("ignore_range", skip=1, times=2))
     for _ in range(2):
         assert DATA[5:25] == store.get_range(info, start=5, length=20)
-    assert [(206, None), (200, "ignore_range")] == [(r.status, r.fault) for r in proxy.requests]
+    assert ["gateway", "gateway", "api"] == ways(proxy)
+    assert [(206, None), (403, "ignore_range"), (200, "ignore_range")] == [
+        (request.status, request.fault) for request in proxy.requests
+    ]
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 405, 410, 501])
@@ -229,7 +232,7 @@ def test_a_missing_permission_is_named(open_store, info, proxy):
     with pytest.raises(AccessDeniedError, match="needs fs:ListObjects"):
         store.list_page("")
     with pytest.raises(AccessDeniedError, match="needs fs:ReadObject") as error:
-        store.get_range(info, start=0, length=1)
+        store.get_range(info, start=0, length=1, attempt=2)
     assert "a.jpg" == error.value.path
     assert [] == list(store.notices(""))
     assert "" == store.near("x")

@@ -107,7 +107,7 @@ def _outcomes(target: Target, records: Iterator[Sequence[ObjectInfo]]) -> Iterat
 
     with suppress(RuntimeError):  # in a program that uses TensorFlow already
         tf.config.set_visible_devices([], "GPU")  # their memory is for those who need it
-    return check(records, target.reading, target.decoder, target.labels)
+    return check(records, target.reader, target.reading, target.decoder, target.labels)
 
 
 def _tell(given: argparse.Namespace, findings: Findings) -> None:

@@ -18,6 +18,7 @@ from tfstream.fetch.opening import Wanted, notices, opened, pinned
 from tfstream.fetch.reading import Reading
 from tfstream.labels.base import Labels
 from tfstream.options import ReadOptions
+from tfstream.readers.base import Reader
 from tfstream.sources.base import ObjectInfo, Source
 from tfstream.spec import DatasetSpec
 from tfstream.urls import at_endpoint, source_of
@@ -28,12 +29,14 @@ class Target(NamedTuple):
     What a dataset would read.
 
     Fields:
+        reader: How objects become records.
         reading: Open, and pinned.
         manifest: Which objects.
         decoder: Of the spec, or as the data and the arguments say.
         labels: Of the spec.
     """
 
+    reader: Reader
     reading: Reading
     manifest: Manifest
     decoder: Decoder
@@ -66,7 +69,7 @@ def target_of(
         )
     spec = _spec_in(text)
     stream = opened(spec.replace(source=at_endpoint(spec.source, endpoint)), None, options)
-    return Target(stream.reading, stream.manifest, spec.decoder, spec.labels)
+    return Target(spec.reader, stream.reading, stream.manifest, spec.decoder, spec.labels)
 
 
 def _spec_in(file: str) -> DatasetSpec:
@@ -81,4 +84,4 @@ def _of_source(source: Source, decoding: Mapping[str, Any], options: ReadOptions
     found = pinned(Wanted(source), None, options)
     for notice in notices(found):
         sys.stderr.write(f"tfstream: {printable(notice)}\n")
-    return Target(found.reading, found.manifest, found.raw or decoder)
+    return Target(found.reader, found.reading, found.manifest, found.raw or decoder)

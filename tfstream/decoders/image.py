@@ -64,9 +64,12 @@ class ImageDecoder(Decoder):
         max_pixels: The most width x height. A file may be a thousand times smaller than its
             pixels, so this bounds the memory. The default is the size from which Pillow
             warns, about 268 MB as 8-bit RGB.
+        field: Of a record that has several, such as `jpg` in a tar or `image/encoded` in a
+            TFRecord; None for the only image.
     """
 
     name: ClassVar[str] = "image"
+    later: ClassVar[frozenset[str]] = frozenset({"field"})
 
     color_mode: ColorMode = "rgb"
     orientation: Orientation = "ignore"
@@ -74,11 +77,12 @@ class ImageDecoder(Decoder):
     dtype: PixelType = "uint8"
     scaled: Scaled = "off"
     max_pixels: int = 89_478_485
+    field: str | None = None
 
     def __post_init__(self) -> None:
-        for field, choices in _CHOICES.items():
-            if getattr(self, field) not in choices:
-                self._refuse(field, "one of {" + ", ".join(f'"{it}"' for it in choices) + "}")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                self._refuse(name, "one of {" + ", ".join(f'"{it}"' for it in choices) + "}")
         ground = color(self.alpha) if isinstance(self.alpha, str) else ""
         if not ground and self.alpha != "drop":
             self._refuse("alpha", '"drop" or a colour: "white", "black" or "#rrggbb"')
@@ -160,3 +164,8 @@ class ImageDecoder(Decoder):
         if self.orientation == "ignore":
             return pixels
         return turned(pixels, routes.orientation_of(route))
+
+
+def field_of(decoder: Decoder) -> str | None:
+    """The field of a record that a decoder wants."""
+    return decoder.field if isinstance(decoder, ImageDecoder) else None

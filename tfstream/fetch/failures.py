@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tfstream.decoders import pillow
 from tfstream.decoders.image import ImageDecoder
-from tfstream.errors import DecodeError, TfstreamError
+from tfstream.errors import DecodeError, ShardError, TfstreamError
 from tfstream.fetch.stream import Stream
 
 _ENOUGH = 100
@@ -84,12 +84,16 @@ def _reason(stream: Stream, record: int, data: bytes) -> DecodeError:
     assert isinstance(decoder, ImageDecoder)
     path = stream.manifest.objects.paths[record]
     try:
+        if not data:  # an archive's record that could not be unpacked
+            data = stream.read(record)
         pillow.decode(data, decoder)
         if stream.manifest.partners is not None:
             path = stream.manifest.partners.paths[record]
             stream.mask(record)  # read again: only the image's bytes came through the graph
     except DecodeError as error:
         return stream.failed(path, error)
+    except ShardError as error:
+        return stream.failed(path, DecodeError(str(error), kind="broken record"))
     raise TfstreamError(f"{stream.url(record)}: could be decoded only when it was tried again")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -11,6 +10,7 @@ import numpy as np
 from tfstream.decoders.raw import RawDecoder
 from tfstream.errors import ShardError
 from tfstream.fetch.columns import Objects
+from tfstream.fetch.listing import Listing
 from tfstream.fetch.manifest import Manifest
 from tfstream.fetch.reading import Reading
 from tfstream.fetch.shards import labels_of
@@ -49,6 +49,20 @@ def idx_manifest(
     labels = [_partner(by_path, reading, path, other) for path, other in pairs]
     names = _class_names(reading, labels, counts)
     return Manifest(Objects.of(images), records=counts, partners=Objects.of(labels)), decoder, names
+
+
+def with_partners(listing: Listing) -> list[ObjectInfo]:
+    """What was selected of a listing, and the other file of each pair."""
+    if listing.whole is None:
+        return listing.objects
+    by_path = {info.path: info for info in listing.whole}
+    others: dict[str, str] = {}
+    for path, labels in pair(list(by_path)):
+        if labels is not None:
+            others |= {path: labels, labels: path}
+    paths = [info.path for info in listing.objects]
+    both = [each for path in paths for each in (path, others.get(path, path))]
+    return [by_path[path] for path in dict.fromkeys(both)]
 
 
 def _header(reading: Reading, info: ObjectInfo) -> IdxHeader:
@@ -115,20 +129,3 @@ def _class_names(
             f"{_MOST_CLASSES - 1}"
         )
     return tuple(str(value) for value in range(most + 1))
-
-
-def is_idx(key: str) -> bool:
-    """Whether a key is named like an IDX file: `train-images-idx3-ubyte.gz`."""
-    return _NAMED_IDX.search(key.rpartition("/")[2]) is not None
-
-
-def looks_like_idx(reading: Reading, info: ObjectInfo) -> bool:
-    """Whether an object's first bytes are an IDX file's, whatever its name."""
-    try:
-        _header(reading, info)
-    except ShardError:
-        return False
-    return True
-
-
-_NAMED_IDX = re.compile(r"[-_.]idx\d?(?:-u?byte)?(?:\.gz)?\Z", re.IGNORECASE)

@@ -11,6 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tfstream.errors import ObjectChangedError, ObjectNotFoundError
 from tfstream.fetch.ignoring import Ignored
@@ -30,14 +31,6 @@ from tfstream.sources.pattern import (
 
 log = logging.getLogger("tfstream")
 
-DATA_EXTENSIONS = frozenset(
-    f".{name}"
-    for name in (
-        *("avif", "bmp", "gif", "heic", "heif", "ico", "j2k", "jp2", "jpe", "jpeg", "jpg", "jxl"),
-        *("pbm", "pgm", "png", "pnm", "ppm", "tif", "tiff", "webp"),
-    )
-)
-"""What counts as data where the pattern names no extension; lower case."""
 _SHOWN = 2
 """How many keys are named for each reason to leave some out."""
 _REASONS = {"symlink": "symlink", "directory": "directory marker", "other": "not a regular file"}
@@ -49,24 +42,28 @@ class Listing:
     What a pattern means now.
 
     Attributes:
-        objects: The data, sorted bytewise by key.
+        objects: The data, sorted bytewise by key: ObjectInfo, or members of archives.
         prefix: What all keys start with; class folders come after it.
+        pattern: That of the source; for a folder, that of all in it.
         left_out: Listed objects below the prefix that are no data, by reason.
         examples: The first keys of each reason.
         ignored: Keys that `ignore` left out.
         empty_folders: Paths that hold nothing, ending in a slash.
         others: A few keys that did not match or are no data, for messages.
         unused: Those patterns of `ignore` that match no listed object.
+        whole: All data, where `objects` are only those that were selected.
     """
 
     prefix: str
-    objects: list[ObjectInfo] = field(default_factory=list)
+    pattern: str = "**"
+    objects: list[Any] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     empty_folders: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
+    whole: list[Any] | None = None
 
 
 def listing_of(
@@ -77,11 +74,13 @@ def listing_of(
     options: ReadOptions,
     counts: Counts,
     is_data: Callable[[str], bool],
+    apart: Sequence[str] = (),
 ) -> Listing:
     """
     List, match and sort.
 
-    `is_data` decides about keys where the pattern names no extension.
+    `is_data` decides about keys where the pattern names no extension. The keys `apart` are
+    other objects of the dataset, such as a table of labels: neither data nor left out.
 
     Errors:
         ObjectNotFoundError: nothing matches; says what is there instead.
@@ -89,13 +88,14 @@ def listing_of(
     """
     single, pattern = _resolved(source, store, options, counts)
     if single is not None:
-        return Listing(prefix=literal_prefix(pattern), objects=[single])
-    listing = Listing(prefix=literal_prefix(pattern))
+        return Listing(prefix=literal_prefix(pattern), pattern=pattern, objects=[single])
+    listing = Listing(prefix=literal_prefix(pattern), pattern=pattern)
     ignored = Ignored(ignore, source)
     chosen = _Choice(pattern, ignored, None if extension_of(pattern) else is_data)
     for page in _pages(store, source, listing.prefix, options, counts):
         for info in page:
-            chosen.add(info, listing)
+            if info.path not in apart:
+                chosen.add(info, listing)
     listing.unused = [each for each in ignore if each not in ignored.used]
     listing.objects.sort(key=lambda info: info.path.encode("utf-8", "surrogateescape"))
     listing.objects = _once(listing.objects, source)
@@ -173,12 +173,24 @@ def _resolved(
     if has_wildcard(pattern):
         return None, pattern
     if not pattern.endswith("/") and pattern:
-        key = unescape(pattern)
-        first = next(_pages(store, source, key, options, counts), ())
-        for info in first:
-            if info.path == key and info.kind == "object":
-                return info, pattern
+        info = object_at(unescape(pattern), source, store, options, counts)
+        if info is not None:
+            return info, pattern
     return None, as_folder(pattern) if pattern else "**"
+
+
+def object_at(
+    key: str, source: Source, store: Store, options: ReadOptions, counts: Counts
+) -> ObjectInfo | None:
+    """
+    The object of exactly this key, or None.
+
+    Errors:
+        SourceError: the store could not be asked.
+    """
+    first = next(_pages(store, source, key, options, counts), ())
+    named = (info for info in first if info.path == key and info.kind == "object")
+    return next(named, None)
 
 
 def _pages(

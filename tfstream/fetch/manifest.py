@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 
 from tfstream.errors import ObjectChangedError, SpecError
 from tfstream.fetch.columns import Objects
-from tfstream.fetch.saved import Saved
+from tfstream.fetch.members import DERIVED
+from tfstream.fetch.saved import LABELS, Saved
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 _FORMAT = "tfstream.manifest.1"
@@ -28,7 +29,8 @@ class Manifest:
 
     Attributes:
         objects: The objects, or the shards.
-        labels: int32, one an object; None where records carry their own or none are wanted.
+        labels: One an object: int32, a class; float32, a number to predict; uint8 [objects,
+            classes], 0 and 1. None where records carry their own or none are wanted.
         records: int64, how many records each shard has; None where an object is a record.
         partners: For shards whose labels lie in another object: that one, row for row.
     """
@@ -48,6 +50,8 @@ class Manifest:
         """`sha256:…` of every column. Little-endian on every machine."""
         total = hashlib.sha256(_FORMAT.encode())
         for name, column in self._columns():
+            if name in DERIVED:
+                continue
             data = column if isinstance(column, bytes) else _little(column).tobytes()
             total.update(f"\n{name} {len(data)}\n".encode())
             total.update(data)
@@ -88,7 +92,7 @@ class Manifest:
         rows = len(objects)
         manifest = cls(
             objects=objects,
-            labels=columns.numbers("labels", np.int32, rows),
+            labels=columns.labels(rows),
             records=columns.numbers("records", np.int64, rows),
             partners=columns.objects("partner_") if "partner_sizes" in columns else None,
         )
@@ -101,10 +105,20 @@ class Manifest:
         rows: list[tuple[str, bytes | Numbers]] = list(self.objects.columns())
         if self.partners is not None:
             rows += [(f"partner_{name}", column) for name, column in self.partners.columns()]
-        rows += [("labels", self.labels)] if self.labels is not None else []
+        if self.labels is not None:
+            rows += [(LABELS[self.labels.dtype.name], self.labels.ravel())]
         rows += [("records", self.records)] if self.records is not None else []
         return rows
 
 
 def _little(column: Numbers) -> Numbers:
     return column.astype(column.dtype.newbyteorder("<"), copy=False)
+
+
+def form_of(manifest: Manifest) -> Literal["int", "float", "multi_hot"] | None:
+    """What its labels are, before a `label_mode` makes vectors of classes; None for none here."""
+    if manifest.labels is None:
+        return None
+    forms: dict[str, Literal["int", "float", "multi_hot"]]
+    forms = {"int32": "int", "float32": "float", "uint8": "multi_hot"}
+    return forms[manifest.labels.dtype.name]

@@ -45,7 +45,8 @@ def masked_manifest(
         [info.path for info in masks.objects],
         prefixes=(listing.prefix, masks.prefix),
     )
-    alone = len(masks.objects) - len(set(places))
+    every = {stem(info.path, listing.prefix) for info in listing.whole or images}
+    alone = sum(stem(info.path, masks.prefix) not in every for info in masks.objects)
     if alone:
         reading.counts.leave_out({"mask without an image": alone})
     partners = Objects.of([masks.objects[place] for place in places])

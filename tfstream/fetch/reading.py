@@ -43,30 +43,41 @@ class Reading:
         store = self.source.open(self._credentials, options) if self.source.remote else self.store
         return Reading(self.source, store, options, self.counts, self._credentials)
 
-    def get(self, info: ObjectInfo) -> bytes:
+    def get(self, info: ObjectInfo, span: tuple[int, int] | None = None) -> bytes:
         """
-        A whole object, with retries.
+        An object, with retries: all of it, or what lies between two places.
 
         Errors:
             SourceError: final, or after the last attempt.
         """
-        start = time.monotonic()
+        asked = time.monotonic()
+
+        def read(attempt: int) -> bytes:
+            if span is None:
+                return self.store.get(info, attempt=attempt)
+            start, end = span
+            return self.store.get_range(info, start=start, length=end - start, attempt=attempt)
+
         data = retrying(
-            lambda attempt: self.store.get(info, attempt=attempt),
+            read,
             what=f"read {self.source.url(info.path)}",
             options=self.options,
             counts=self.counts,
             path=info.path,
         )
-        self.counts.read(size=len(data), seconds=time.monotonic() - start)
+        self.counts.read(size=len(data), seconds=time.monotonic() - asked)
         return data
+
+    def get_range(self, info: ObjectInfo, *, start: int, length: int) -> bytes:
+        """Some bytes of an object, with retries; fewer only at its end."""
+        return retrying(
+            lambda attempt: self.store.get_range(info, start=start, length=length, attempt=attempt),
+            what=f"read {self.source.url(info.path)}",
+            options=self.options,
+            counts=self.counts,
+            path=info.path,
+        )
 
     def get_start(self, info: ObjectInfo, length: int) -> bytes:
         """The first bytes of an object, with retries."""
-        return retrying(
-            lambda _: self.store.get_range(info, start=0, length=length),
-            what=f"read {self.source.url(info.path)}",
-            options=self.options,
-            counts=self.counts,
-            path=info.path,
-        )
+        return self.get_range(info, start=0, length=length)

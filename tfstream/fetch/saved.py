@@ -15,6 +15,7 @@ import numpy as np
 
 from tfstream.errors import SpecError
 from tfstream.fetch.columns import Objects, Texts
+from tfstream.fetch.members import Members
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 _BROKEN = (
@@ -22,6 +23,8 @@ _BROKEN = (
     *(zipfile.BadZipFile, zlib.error),
 )
 """What NumPy raises for a file that is no `.npz` of plain arrays, or is cut."""
+LABELS = {"int32": "labels", "float32": "label_numbers", "uint8": "label_sets"}
+"""The name of the column of labels says their dtype, so that a digest does, too."""
 
 
 class Saved:
@@ -55,6 +58,8 @@ class Saved:
         Errors:
             SpecError: a column is missing, or does not fit the others.
         """
+        if not before and "shard_sizes" in self:
+            return self._members()
         sizes = self.numbers(f"{before}sizes", np.int64, None)
         if sizes is None:
             raise SpecError(f"a broken manifest: no column {before}sizes")
@@ -62,6 +67,37 @@ class Saved:
         return Objects(
             self._texts(f"{before}path", rows), sizes, self._texts(f"{before}token", rows)
         )
+
+    def _members(self) -> Members:
+        names = ("places", "member_sizes", "starts", "extras")
+        places = self.numbers(names[0], np.int64, None)
+        rows = 0 if places is None else len(places)
+        others = [self.numbers(name, np.int64, rows) for name in names[1:]]
+        shards = self.objects("shard_")
+        if places is None or any(each is None for each in others):
+            raise SpecError(f"a broken manifest: not all of the columns {', '.join(names)}")
+        if rows and places.max() >= len(shards):
+            raise SpecError(f"a broken manifest: a record in archive {places.max()}")
+        sizes, starts, extras = others
+        paths, tokens = self._texts("path", rows), Texts.of(b"" for _ in range(rows))
+        return Members(paths, sizes, tokens, shards, places, starts, extras)  # type: ignore[arg-type]
+
+    def labels(self, rows: int) -> Numbers | None:
+        """
+        The labels of so many rows, or None.
+
+        Errors:
+            SpecError: they do not fit, are infinite, or neither 0 nor 1 in a set.
+        """
+        numbers = self._columns.pop(LABELS["float32"], None)
+        if numbers is not None:
+            return _finite(numbers, rows)
+        sets = self.numbers(LABELS["uint8"], np.uint8, None)
+        if sets is None:
+            return self.numbers(LABELS["int32"], np.int32, rows)
+        if not rows or not len(sets) or len(sets) % rows or sets.max() > 1:
+            raise SpecError(f"a broken manifest: {len(sets)} label_sets for {rows} rows")
+        return sets.reshape(rows, -1)
 
     def numbers(self, name: str, dtype: Any, rows: int | None) -> Numbers | None:
         """
@@ -103,6 +139,13 @@ class Saved:
         if (ends[-1] if rows else 0) != len(buffer) or (np.diff(ends) < 0).any():
             raise SpecError(f"a broken manifest: {name}_ends do not divide {name}s")
         return Texts(buffer.tobytes(), ends)
+
+
+def _finite(column: Numbers, rows: int) -> Numbers:
+    native = column.dtype.newbyteorder("=")
+    if native != np.float32 or column.shape != (rows,) or not np.isfinite(column).all():
+        raise SpecError(f"a broken manifest: label_numbers are not {rows} finite float32")
+    return column.astype(np.float32, copy=False)
 
 
 def _read(file: IO[bytes]) -> dict[str, Numbers]:

@@ -65,7 +65,8 @@ class Stats:
         errors: What failed, by kind: attempts to read (`503`, `timeout`), and each record that
             came and could not be decoded (`truncated JPEG`). Such as
             `{"503": FailedKeys(("a/x.jpg",), total=2)}`.
-        left_out: Listed objects that are not data, by reason.
+        left_out: Listed objects that are not data, by reason; `removed`: those that are in the
+            commit of `since` alone.
         decode_paths: Records by how they were decoded, such as `{"jpeg": 700, "pillow": 13}`.
         waiting_seconds: Time that requests waited for their turn, summed over requests.
         reading_seconds: Time that requests took, summed over requests.

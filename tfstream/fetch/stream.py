@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfstream.decoders import mask
-from tfstream.decoders.image import ImageDecoder, route_name
+from tfstream.decoders.image import ImageDecoder, field_of, route_name
 from tfstream.decoders.raw import RawDecoder
 from tfstream.decoders.routes import orientation_of
-from tfstream.errors import DecodeError, SpecError
+from tfstream.errors import DecodeError, ShardError, SpecError
+from tfstream.fetch.archives import read_files
 from tfstream.fetch.budget import process_budget
 from tfstream.fetch.listing import plain
 from tfstream.fetch.manifest import Manifest
+from tfstream.fetch.members import in_place, runs_of
 from tfstream.fetch.reading import Reading
 from tfstream.fetch.shards import shard_cache
 from tfstream.labels.images import ImageLabels
@@ -40,7 +42,8 @@ class Fetched(NamedTuple):
 
     Fields:
         data: For files, an array with the bytes of each; for shards, one run of bytes.
-        labels: int32, one a record; zeros where there are none. Or packed masks.
+        labels: One a record: int32, zeros where there are none; or float32, or float32
+            [records, classes]. Or packed masks.
         routes: int32, one a record: how to decode it, or `BAD`.
     """
 
@@ -79,10 +82,12 @@ class Stream:
             data, labels = self._shards.records(records)
             return Fetched(data, labels, np.zeros(len(records), np.int32))
         pairs = [self._objects(row) for row in records]
+        runs = runs_of([pair[0] for pair in pairs])
         asked = time.monotonic()
         with process_budget().reserved(sum(info.size for pair in pairs for info in pair)):
-            jobs = [partial(self._file, pair, asked) for pair in pairs]
-            files = self.reading.workers.run(jobs)
+            jobs = [partial(self._files, [pairs[at] for at in run], asked) for run in runs]
+            found = self.reading.workers.run(jobs)
+        files = in_place(runs, found)
         self._check_sizes(records, files)
         routes = np.fromiter((file.route for file in files), np.int32, len(files))
         self._count(routes)
@@ -121,17 +126,40 @@ class Stream:
             DecodeError: it cannot be decoded, or is not of its image's size.
         """
         image, info = self._objects(record)
-        data = self.reading.get(image)
+        data = self._read([image])[0]
         return self._mask(info, data, self._route(self._image_decoder, data))
+
+    def read(self, record: int) -> bytes:
+        """
+        The bytes of one file.
+
+        Errors:
+            SourceError, ShardError: it cannot be read.
+        """
+        return self._read([self.manifest.objects[record]])[0]
+
+    def _read(self, objects: Sequence[Any]) -> list[bytes]:
+        return read_files(self.spec.reader, self.reading, objects, field_of(self.spec.decoder))
 
     def _objects(self, row: int) -> list[ObjectInfo]:
         """An image, and its mask if it has one."""
         partners = self.manifest.partners
         return [self.manifest.objects[row], *([partners[row]] if partners is not None else [])]
 
-    def _file(self, objects: Sequence[ObjectInfo], asked: float) -> _File:
+    def _files(self, pairs: Sequence[Sequence[ObjectInfo]], asked: float) -> list[_File]:
+        """What one request brings."""
         self.reading.counts.waited(time.monotonic() - asked)
-        data = self.reading.get(objects[0])
+        try:
+            data = self._read([pair[0] for pair in pairs])
+        except ShardError:
+            if self.spec.on_error == "raise":
+                raise
+            if len(pairs) == 1:
+                return [_File(b"", BAD)]
+            return [file for pair in pairs for file in self._files([pair], asked)]
+        return [self._file(*each) for each in zip(pairs, data, strict=True)]
+
+    def _file(self, objects: Sequence[ObjectInfo], data: bytes) -> _File:
         decoder = self.spec.decoder
         if not isinstance(decoder, ImageDecoder):
             return _File(data)
@@ -180,7 +208,8 @@ class Stream:
     def _labels(self, records: Array) -> Array:
         if self.manifest.labels is None:
             return np.zeros(len(records), np.int32)
-        return self.manifest.labels[records]
+        labels = self.manifest.labels[records]
+        return labels.astype(np.float32) if labels.ndim == 2 else labels
 
     def _route(self, decoder: ImageDecoder, data: bytes) -> int:
         resize = self.spec.resize

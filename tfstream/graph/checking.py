@@ -28,6 +28,7 @@ from tfstream.graph.checking_images import CheckedImages
 from tfstream.graph.outcome import UNREADABLE, Outcome, unreadable
 from tfstream.labels.base import Labels
 from tfstream.labels.images import ImageLabels
+from tfstream.readers.base import Reader
 from tfstream.sources.base import ObjectInfo
 
 _IN_A_ROW = 100
@@ -37,7 +38,11 @@ Record = Sequence[ObjectInfo]
 
 
 def check(
-    records: Iterable[Record], reading: Reading, decoder: Decoder, labels: Labels | None = None
+    records: Iterable[Record],
+    reader: Reader,
+    reading: Reading,
+    decoder: Decoder,
+    labels: Labels | None = None,
 ) -> Iterator[Outcome]:
     """
     An outcome for each object of each record, as they come.
@@ -47,7 +52,7 @@ def check(
         RetriesExhaustedError: the server is down.
         SpecError: a decoder that no dataset could use.
     """
-    way = _way_of(reading, decoder, labels)
+    way = _way_of(reader, reading, decoder, labels)
 
     def outcomes(record: Record) -> list[Outcome]:
         with process_budget().reserved(sum(info.size for info in record)):
@@ -57,11 +62,11 @@ def check(
 
 
 def _way_of(
-    reading: Reading, decoder: Decoder, labels: Labels | None
+    reader: Reader, reading: Reading, decoder: Decoder, labels: Labels | None
 ) -> Callable[[Record], list[Outcome]]:
     if isinstance(decoder, ImageDecoder):
         mask_type = labels.dtype if isinstance(labels, ImageLabels) else ""
-        return CheckedImages(reading, decoder, mask_type)
+        return CheckedImages(reader, reading, decoder, mask_type)
     if isinstance(decoder, RawDecoder):
         return _Shards(reading)
     raise SpecError(f"neither an ImageDecoder nor a RawDecoder: {decoder!r}", where="$.decoder")

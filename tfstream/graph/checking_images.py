@@ -20,17 +20,22 @@ from tfstream.decoders import mask, pillow
 from tfstream.decoders.headers import look
 from tfstream.decoders.image import ImageDecoder, route_name
 from tfstream.decoders.routes import orientation_of
-from tfstream.errors import DecodeError, SourceError
+from tfstream.errors import DecodeError, ShardError, SourceError
+from tfstream.fetch.archives import read_files
 from tfstream.fetch.lifetime import Inside
 from tfstream.fetch.reading import Reading
 from tfstream.graph.outcome import Outcome, unreadable
+from tfstream.readers.base import Reader
 from tfstream.sources.base import ObjectInfo
 
 
 class CheckedImages:
     """A function of a record, for any thread. What it decodes is thrown away."""
 
-    def __init__(self, reading: Reading, decoder: ImageDecoder, mask_type: str) -> None:
+    def __init__(
+        self, reader: Reader, reading: Reading, decoder: ImageDecoder, mask_type: str
+    ) -> None:
+        self._reader = reader
         self._reading = reading
         self._decoder = decoder
         self._mask_type = mask_type
@@ -55,8 +60,8 @@ class CheckedImages:
     def _outcome(self, info: ObjectInfo, decode: Callable[[bytes], str]) -> tuple[Outcome, bytes]:
         """What becomes of one object, and its bytes. `decode` gives the path that it took."""
         try:
-            data = self._reading.get(info)
-        except SourceError as error:
+            (data,) = read_files(self._reader, self._reading, [info], self._decoder.field)
+        except (SourceError, ShardError) as error:
             return unreadable(info, error), b""
         name = ""
         try:

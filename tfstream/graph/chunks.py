@@ -42,6 +42,8 @@ def _numbered(spec: DatasetSpec, count: int, chunk: int, epochs: int | None) -> 
     after = (epochs if epochs is not None else 2**31) - 1
 
     def positions(index: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        if start.record == 0:
+            return positions_at(spec, count, chunk, first + index // whole, index % whole * chunk)
         later = index - entered
         epoch = tf.where(later < 0, first, first + 1 + later // whole)
         within = tf.where(later < 0, index, later % whole)

@@ -33,7 +33,10 @@ def lengths_of(spec: DatasetSpec, count: int) -> Lengths:
     """
     start, part = spec.start or Position(), part_of(spec)
     if start.record >= max(count, 1):
-        raise ValueError(f"the position {start.record:,} is past the epoch's end, {count:,}")
+        raise ValueError(
+            f"the position {start.record:,} is past the epoch's end, {count:,} records. The next "
+            f"epoch begins at epoch={start.epoch + 1}, 0"
+        )
     entered, whole = (int(part.count(each)) for each in (count - start.record, count))
     if whole == 0:
         raise ValueError(

@@ -38,11 +38,22 @@ _windows: weakref.WeakKeyDictionary[Stream, Windows] = weakref.WeakKeyDictionary
 
 
 class Address:
-    """What an op needs to find its stream: two constants of the graph; and its labels' dtype."""
+    """
+    What an op needs to find its stream: two constants of the graph; and what its labels are.
+
+    Attributes:
+        labels: Their dtype.
+        label_shape: The shape of so many; None stands for how many.
+    """
 
     def __init__(self, spec: DatasetSpec, handle: str) -> None:
         self._texts = (spec.to_json(), signed(handle))
-        self.labels = tf.string if isinstance(spec.labels, ImageLabels) else tf.int32
+        floats = spec.label_mode in ("float", "multi_hot")
+        self.labels = tf.float32 if floats else tf.int32
+        if isinstance(spec.labels, ImageLabels):
+            self.labels = tf.string
+        vectors = spec.label_mode == "multi_hot"
+        self.label_shape = [None, len(spec.class_names or ())] if vectors else [None]
 
     @property
     def inputs(self) -> list[tf.Tensor]:
@@ -74,7 +85,8 @@ class Chunk(NamedTuple):
 
     Fields:
         encoded: Their bytes.
-        labels: One a record: int32, zeros where there are none; or packed masks.
+        labels: One a record: int32, zeros where there are none; float32, or vectors of it; or
+            packed masks.
         epochs, positions: int64, one a record: where in the order they stand.
     """
 
@@ -93,9 +105,10 @@ def fetch(address: Address, epoch: tf.Tensor, positions: tf.Tensor, numbers: tf.
     """`numbers` are records, or the same positions again where the reader has shards."""
     dtypes = [tf.string, address.labels, tf.int32, tf.int64]
     outputs = op.call(FETCH, [*address.inputs, epoch, numbers], dtypes)
-    for output in outputs[1:]:
-        output.set_shape([None])
     data, labels, routes, records = outputs
+    labels.set_shape(address.label_shape)
+    for output in (routes, records):
+        output.set_shape([None])
     epochs = tf.fill(tf.shape(positions), epoch)
     return Chunk(Encoded(data, routes, records), labels, epochs, positions)
 

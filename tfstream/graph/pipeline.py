@@ -200,7 +200,7 @@ def _options(spec: DatasetSpec, calls: int, epochs: int | None) -> tf.data.Optio
         options.experimental_symbolic_checkpoint = True
     options.experimental_external_state_policy = tf.data.experimental.ExternalStatePolicy.IGNORE
     auto_shard = tf.data.experimental.AutoShardPolicy
-    shared_out = spec.shard is not None
+    shared_out = spec.shard is not None and spec.shard.num_shards > 1
     options.experimental_distribute.auto_shard_policy = (
         auto_shard.OFF if shared_out else auto_shard.DATA
     )

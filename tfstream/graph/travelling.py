@@ -42,6 +42,8 @@ _MADE_ANEW = frozenset(
     for version in ("", "V2", "V3")
 )
 """Datasets that make their own resource where the graph's is unknown."""
+_NAMING = frozenset(kind.as_datatype_enum for kind in (tf.string, tf.resource, tf.variant))
+"""Types of what may name files, or things of a process."""
 _FILLING = frozenset(("LookupTableImportV2", "InitializeTableFromTextFileV2"))
 """What gives a table its contents; of the second another error tells."""
 _FUNCTION = re.compile(r".+_\d+")
@@ -93,10 +95,7 @@ def addresses_of(graph: Any) -> list[Address]:
         for node in body.nodes.values():
             if node.op not in ALLOWED and node.op not in names:
                 raise refused_op(graph, body.name, node.op)
-            if any(value.placeholder for value in node.attr.values()):
-                raise refused(
-                    graph, body.name, "an attribute that the caller gives", "write it out"
-                )
+            _check_attributes(body, node)
             check = _CHECKS.get(node.op)
             if check is not None:
                 check(body, node)
@@ -104,6 +103,17 @@ def addresses_of(graph: Any) -> list[Address]:
                 found.append(_address(body, node))
     _check_calls(graph, names)
     return found
+
+
+def _check_attributes(body: _Body, node: Any) -> None:
+    for name, value in node.attr.items():
+        if value.placeholder:
+            why = "write it out"
+            raise refused(body.graph, body.name, "an attribute that the caller gives", why)
+        tensors = value.HasField("tensor") or bool(value.list.tensor)
+        if tensors and (node.op, name) != ("Const", "value"):
+            why = "values are constants of their own"
+            raise refused(body.graph, body.name, "a tensor in an attribute", why)
 
 
 def _bodies(graph: Any) -> Iterator[_Body]:
@@ -147,7 +157,7 @@ def _text(constant: Any) -> bytes | None:
     if tensor.dtype != tf.string.as_datatype_enum or shape.dim or shape.unknown_rank:
         return None
     value: bytes | None = tensor.string_val[0] if len(tensor.string_val) == 1 else None
-    return value
+    return value  # `_check_constant` has seen that the tensor says it in no other way
 
 
 def _check_cache(body: _Body, node: Any) -> None:
@@ -157,7 +167,10 @@ def _check_cache(body: _Body, node: Any) -> None:
 
 
 def _check_constant(body: _Body, node: Any) -> None:
-    dtype = node.attr["dtype"].type
+    dtype, tensor = node.attr["dtype"].type, node.attr["value"].tensor
+    if tensor.dtype in _NAMING and tensor.tensor_content:
+        # TensorFlow would take this instead of what is read here
+        raise refused(body.graph, body.name, "a constant in two forms", "nobody writes it so")
     if dtype not in (tf.resource.as_datatype_enum, tf.variant.as_datatype_enum):
         return
     users = [] if body.name else [each for each in body.nodes.values() if node.name in each.input]
@@ -171,6 +184,14 @@ def _check_constant(body: _Body, node: Any) -> None:
         raise refused(body.graph, name or body.name, "a table or another resource", why)
 
 
+def _check_parsing(body: _Body, node: Any) -> None:
+    """From bytes come numbers and texts: a resource would be another's, and TensorFlow aborts."""
+    made = {node.attr[name].type for name in ("out_type", "dtype") if name in node.attr}
+    if made & (_NAMING - {tf.string.as_datatype_enum}):
+        why = "the bytes could name anything of this process"
+        raise refused(body.graph, body.name, "a resource that is parsed from bytes", why)
+
+
 def _check_table(body: _Body, node: Any) -> None:
     fed = {each.op for each in body.nodes.values() if node.name in each.input}
     if body.name or not fed & _FILLING:
@@ -182,6 +203,9 @@ _CHECKS: dict[str, Callable[[_Body, Any], None]] = {
     "CacheDataset": _check_cache,
     "CacheDatasetV2": _check_cache,
     "Const": _check_constant,
+    "DeserializeManySparse": _check_parsing,
+    "DeserializeSparse": _check_parsing,
+    "ParseTensor": _check_parsing,
     "HashTableV2": _check_table,
     "MutableHashTableV2": _check_table,
 }

@@ -73,10 +73,14 @@ class Folder:
         progress: Progress = checkpoint.progress
         file = self._path / Place(progress.epoch, progress.step, progress.ended).name
         partial = self._path / f".{file.name}{_PARTIAL}"
-        with partial.open("wb") as written:
-            checkpoint.write(written)
-            written.flush()
-            os.fsync(written.fileno())
+        try:
+            with partial.open("wb") as written:
+                checkpoint.write(written)
+                written.flush()
+                os.fsync(written.fileno())
+        except OSError:  # a full disk: what is there already is room for somebody
+            partial.unlink(missing_ok=True)
+            raise
         os.replace(partial, file)
         _sync(self._path)
         self._remove_old()

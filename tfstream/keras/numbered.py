@@ -54,6 +54,11 @@ class NumberedEpochs:
                 f"the dataset is entered at {start}: pass it as it begins, with `initial_epoch`; "
                 "fit itself enters it where the checkpoint says"
             )
+        if dataset._epochs != 0:
+            raise ValueError(
+                "the dataset has its number of epochs already: pass it without `.epochs()`, and "
+                "`epochs=` to fit, which numbers them"
+            )
         once = dataset.epochs(1)
         if once.cardinality() < 0:
             raise ValueError(

@@ -42,6 +42,7 @@ class Preemption:
     def __exit__(self, *raised: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGTERM, self._previous)
+            self.obey()  # it may have come after the last step
             self._previous = None
 
     def obey(self) -> None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+if TYPE_CHECKING:  # a spec needs no NumPy
+    import numpy as np
+
+    Column = np.ndarray[Any, np.dtype[Any]]
 
 
 class Labelled(NamedTuple):
@@ -13,14 +18,24 @@ class Labelled(NamedTuple):
 
     Fields:
         values: One number a key, in the order of the keys: the class's place in
-            `class_names`, or -1 for a key that has no place in the dataset.
-        class_names: In order.
+            `class_names`, or -1 for a key that has no place in the dataset. Or an array:
+            float32, numbers to predict; uint8 [keys, classes], which classes a key has.
+        class_names: In order; None for numbers to predict.
         left_out: Why keys have -1, for the count in `stats()`.
     """
 
-    values: Sequence[int]
-    class_names: tuple[str, ...]
+    values: Sequence[int] | Column
+    class_names: tuple[str, ...] | None
     left_out: str = ""
+
+    @property
+    def column(self) -> Column:
+        """The values as an array: classes as int32."""
+        import numpy as np
+
+        if isinstance(self.values, np.ndarray):
+            return self.values
+        return np.asarray(self.values, np.int32)
 
 
 @dataclass(frozen=True, kw_only=True)

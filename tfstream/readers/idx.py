@@ -15,6 +15,7 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import re
 import zlib
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -47,6 +48,7 @@ MAX_BYTES = 1 << 31
 _STEP_BYTES = 1 << 20  # Python's gzip makes a copy of each step
 _MOST_HEADER = 4 + 4 * 255
 _GZIP = b"\x1f\x8b"
+_NAMED = re.compile(r"[-_.]idx\d?(?:-u?byte)?(?:\.gz)?\Z", re.IGNORECASE)
 _DTYPES: dict[int, DType] = {
     0x08: "uint8",
     0x09: "int8",
@@ -63,6 +65,20 @@ class IdxReader(Reader):
 
     name: ClassVar[str] = "idx"
     shards: ClassVar[bool] = True
+
+    @classmethod
+    def named(cls, key: str) -> bool:
+        """As in `train-images-idx3-ubyte.gz`."""
+        return _NAMED.search(key.rpartition("/")[2]) is not None
+
+    @classmethod
+    def looks(cls, start: bytes) -> bool:
+        """Whether there is a header."""
+        try:
+            peek_header(start, "")
+        except ShardError:
+            return False
+        return True
 
 
 class IdxHeader(NamedTuple):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from tfstream.options import ReadOptions
 
@@ -32,12 +32,14 @@ class ObjectInfo(NamedTuple):
             has nothing better.
         kind: `symlink`, `directory` and `other` (a pipe, a device) are listed so that they
             can be counted; they are never read.
+        metadata: The one value that a `MetadataStore` was asked for; else None.
     """
 
     path: str
     size: int
     token: str
     kind: Literal["object", "symlink", "directory", "other"] = "object"
+    metadata: str | None = None
 
 
 class Page(NamedTuple):
@@ -75,6 +77,8 @@ class Source:
     """The word for this class in a spec's JSON."""
     location: ClassVar[frozenset[str]] = frozenset()
     """Fields that say how to get there, not what is there: left out of the digest."""
+    later: ClassVar[frozenset[str]] = frozenset()
+    """Fields that came after the first specs, see `jsonable`."""
     portable: ClassVar[bool] = True
     """False where the data is only on this machine, or only in this process."""
     remote: ClassVar[bool] = True
@@ -107,7 +111,7 @@ class Store(Protocol):
     def get(self, info: ObjectInfo, *, attempt: int = 1) -> bytes:
         """The whole object, of exactly `info.size` bytes. `attempt` counts from 1."""
 
-    def get_range(self, info: ObjectInfo, *, start: int, length: int) -> bytes:
+    def get_range(self, info: ObjectInfo, *, start: int, length: int, attempt: int = 1) -> bytes:
         """`length` bytes from `start`, fewer only at the object's end."""
 
     def notices(self, prefix: str) -> Sequence[str]:
@@ -118,3 +122,11 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Drop the connections. May be called twice."""
+
+
+@runtime_checkable
+class MetadataStore(Store, Protocol):
+    """A store that lists users' metadata with the objects, without another request."""
+
+    def with_metadata(self, name: str) -> Store:
+        """The same store, whose pages have that value of each object's metadata."""

@@ -110,7 +110,7 @@ class FsspecStore:
             raise self._why(info, len(data))
         return data
 
-    def get_range(self, info: ObjectInfo, *, start: int, length: int) -> bytes:
+    def get_range(self, info: ObjectInfo, *, start: int, length: int, attempt: int = 1) -> bytes:
         """A part of it; also from a server that knows no ranges and sends all."""
         end = min(start + length, info.size)
         if start >= end:

@@ -28,30 +28,38 @@ class LakeFSSource(Source):
         ref: A branch, tag, commit id or expression such as `main~1`. Once pinned, a label.
         commit: The commit's id, 64 hex digits; None until pinned.
         endpoint: The server, if it is not the one that the environment names.
+        since_ref: Only what was added or changed since that ref. Once pinned, a label.
+        since: The id of its commit; None until pinned, or for everything.
     """
 
     name: ClassVar[str] = "lakefs"
-    location: ClassVar[frozenset[str]] = frozenset({"ref", "endpoint"})
+    location: ClassVar[frozenset[str]] = frozenset({"ref", "endpoint", "since_ref"})
+    later: ClassVar[frozenset[str]] = frozenset({"since_ref", "since"})
 
     repository: str
     ref: str
     commit: str | None = None
     endpoint: str | None = None
+    since_ref: str | None = None
+    since: str | None = None
 
     def __post_init__(self) -> None:
-        for field in ("repository", "ref"):
+        for field in ("repository", "ref", "since_ref"):
             value = getattr(self, field)
-            if not value or "/" in value:
+            if value == "" or "/" in (value or ""):
                 raise ValueError(
                     f"{field} of a lakeFS source is not empty and has no slash, got {value!r}"
                 )
-        if self.ref.endswith("$"):
-            raise ValueError(
-                f"ref {self.ref!r} means uncommitted data, which can change: commit it, and "
-                f"give {self.ref.rstrip('$')!r}"
-            )
-        if self.commit is not None and not is_commit_id(self.commit):
-            raise ValueError(f"commit is an id of 64 hex digits, got {self.commit!r}")
+        for ref in (self.ref, self.since_ref or ""):
+            if ref.endswith("$"):
+                raise ValueError(
+                    f"ref {ref!r} means uncommitted data, which can change: commit it, and "
+                    f"give {ref.rstrip('$')!r}"
+                )
+        for field in ("commit", "since"):
+            value = getattr(self, field)
+            if value is not None and not is_commit_id(value):
+                raise ValueError(f"{field} is an id of 64 hex digits, got {value!r}")
         if self.endpoint is not None:
             root_of(self.endpoint)
 

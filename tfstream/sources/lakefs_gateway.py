@@ -21,6 +21,7 @@ from tfstream.sources.obstore_client import (
     usable,
 )
 from tfstream.sources.obstore_errors import addressable, classify
+from tfstream.sources.obstore_read import Span
 
 
 class Gateway:
@@ -45,9 +46,9 @@ class Gateway:
         """Whether it can give this object, as far as is known now."""
         return self._useful and addressable(path) and usable()
 
-    def get(self, ask: Ask, path: str) -> bytes:
+    def get(self, ask: Ask, path: str, span: Span = None) -> bytes:
         """
-        The object.
+        The object, or what lies between two places.
 
         Errors:
             TransientError: another attempt may succeed.
@@ -57,7 +58,8 @@ class Gateway:
         try:
             if self._store is None:
                 self._store = self._open()
-            answer = obstore.get(self._store, f"{self._commit}/{path}")
+            options = {"range": span} if span else None
+            answer = obstore.get(self._store, f"{self._commit}/{path}", options=options)
             return cast(bytes, answer.bytes().to_bytes())
         except (obstore.exceptions.BaseError, OSError, ValueError) as error:
             raise classify(error, url=ask.url, path=ask.path, needs=ask.needs) from None

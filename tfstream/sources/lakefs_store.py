@@ -4,6 +4,7 @@
 ```
 pin       GET repositories/photos/commits/main              main -> 3f2a…, once
 list      GET repositories/photos/refs/3f2a…/objects/ls     flat, 1,000 a page
+compare   GET repositories/photos/refs/9ab0…/diff/3f2a…     with the commit of `since`
 read      S3 gateway, photos/3f2a…/train/hat/1.jpg          the first attempt, where it can
           GET repositories/photos/refs/3f2a…/objects?path=  every other, and to know why not
 ```
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +24,7 @@ from tfstream.options import ReadOptions
 from tfstream.sources.base import ObjectInfo, Page, TransientError
 from tfstream.sources.lakefs_api import LakeFSApi, query, segment
 from tfstream.sources.lakefs_credentials import Access
+from tfstream.sources.lakefs_diff import Changes, changes_of
 from tfstream.sources.lakefs_errors import Answer, Ask
 from tfstream.sources.lakefs_gateway import Gateway
 from tfstream.sources.lakefs_near import objects_near, refs_near, repositories_near
@@ -50,22 +53,21 @@ class LakeFSStore:
         self._api = LakeFSApi(access, options)
         self._repository = f"/repositories/{segment(source.repository)}"
         self._lock = threading.Lock()
+        self._metadata: str | None = None
         self._checked: LakeFSSource | None = None
         self._at: _Commit | None = None
         if source.commit:
             self._at = self._commit(source)
 
     def pin(self) -> LakeFSSource:
-        """The source with the id of the commit that its ref means; a known id is checked."""
+        """The source with the ids of the commits that its refs mean; known ids are checked."""
+        source = self.source
         with self._lock:
             if self._checked is None:
-                wanted = self.source.commit or self.source.ref
-                ask = Ask(self.source.url(""), "fs:ReadCommit")
-                answer = self._api.send(f"{self._repository}/commits/{segment(wanted)}", ask)
-                found = self._found(answer, ask)
-                if not is_commit_id(found.get("id")):
-                    raise self._api.error(answer, ask)
-                self._checked = replace(self.source, commit=found["id"])
+                older = source.since or source.since_ref
+                since = None if older is None else self._id_of(older)
+                commit = self._id_of(source.commit or source.ref)
+                self._checked = replace(source, commit=commit, since=since)
                 self._at = self._commit(self._checked)
         return self._checked
 
@@ -76,7 +78,7 @@ class LakeFSStore:
         answer = self._api.send(f"{self._commit_now().objects}/ls{asked}", ask)
         found = self._found(answer, ask)
         try:
-            objects = [_info(each) for each in found["results"]]
+            objects = [_info(each, self._metadata) for each in found["results"]]
             more, offset = (found["pagination"][name] for name in ("has_more", "next_offset"))
         except (KeyError, TypeError):
             raise self._api.error(answer, ask) from None
@@ -84,33 +86,51 @@ class LakeFSStore:
             raise self._api.error(answer, ask)
         return Page(objects, offset if more else None)
 
+    def changes_page(self, prefix: str, after: str | None = None) -> Changes:
+        """At most 1,000 of the keys that differ from those of the source's `since`."""
+        source = self._commit_now().source
+        ask = Ask(source.url(prefix), "fs:ListObjects")
+        asked = query(prefix=prefix, after=after or "", amount=PAGE, type="two_dot")
+        place = f"{self._repository}/refs/{source.since}/diff/{source.commit}"
+        answer = self._api.send(place + asked, ask)
+        found = changes_of(self._found(answer, ask, source.since), after)
+        if found is None:
+            raise self._api.error(answer, ask)
+        return found
+
+    def with_metadata(self, name: str) -> LakeFSStore:
+        """A pinned store's twin on the same connections, whose pages have that metadata."""
+        self._commit_now()
+        twin = copy(self)
+        twin._metadata = name
+        return twin
+
     def get(self, info: ObjectInfo, *, attempt: int = 1) -> bytes:
         """The object through the gateway or the API."""
+        return self._read(info, (0, info.size), attempt)
+
+    def get_range(self, info: ObjectInfo, *, start: int, length: int, attempt: int = 1) -> bytes:
+        """A part of the object, in the same way."""
+        end = min(start + length, info.size)
+        return self._read(info, (start, end), attempt) if start < end else b""
+
+    def _read(self, info: ObjectInfo, span: tuple[int, int], attempt: int) -> bytes:
         at = self._commit_now()
         ask = Ask(at.source.url(info.path), "fs:ReadObject", info.path)
+        part = None if span == (0, info.size) else span
         refused = False
         if attempt == 1 and at.gateway.reads(info.path):
             try:
-                return _whole(at.gateway.get(ask, info.path), info.size)
+                return _whole(at.gateway.get(ask, info.path, part), span[1] - span[0])
             except SourceError:
                 refused = True  # why, only the API can say
-        data = self._api.read(at.objects + query(path=info.path), ask).body
+        headers = {"Range": f"bytes={span[0]}-{span[1] - 1}"} if part else {}
+        answer = self._api.read(at.objects + query(path=info.path), ask, headers)
         if refused:
             at.gateway.give_up()
-        return _whole(data, info.size)
-
-    def get_range(self, info: ObjectInfo, *, start: int, length: int) -> bytes:
-        """A part of the object through the API."""
-        end = min(start + length, info.size)
-        if end <= start:
-            return b""
-        at = self._commit_now()
-        ask = Ask(at.source.url(info.path), "fs:ReadObject", info.path)
-        headers = {"Range": f"bytes={start}-{end - 1}"}
-        answer = self._api.read(at.objects + query(path=info.path), ask, headers)
-        if answer.status == 200:  # the whole object: something on the way ignores Range
-            return _whole(answer.body, info.size)[start:end]
-        return _whole(answer.body, end - start)
+        if part and answer.status == 200:  # something on the way ignores Range
+            return _whole(answer.body, info.size)[span[0] : span[1]]
+        return _whole(answer.body, span[1] - span[0])
 
     def notices(self, prefix: str) -> Sequence[str]:
         """Whether the branch has uncommitted changes, which are not read."""
@@ -141,6 +161,16 @@ class LakeFSStore:
         """Drop the connections; a later call makes new ones."""
         self._api.close()
 
+    def _id_of(self, ref: str) -> str:
+        """The id of the commit that a ref means."""
+        ask = Ask(self.source.url(""), "fs:ReadCommit")
+        answer = self._api.send(f"{self._repository}/commits/{segment(ref)}", ask)
+        found = self._found(answer, ask, ref)
+        commit = found.get("id")
+        if not is_commit_id(commit):
+            raise self._api.error(answer, ask)
+        return str(commit)
+
     def _commit(self, source: LakeFSSource) -> _Commit:
         assert source.commit is not None
         objects = f"{self._repository}/refs/{source.commit}/objects"
@@ -159,8 +189,8 @@ class LakeFSStore:
         assert self._at is not None
         return self._at
 
-    def _found(self, answer: Answer, ask: Ask) -> dict[str, Any]:
-        """The JSON of an answer; where there is none, what there is in its place."""
+    def _found(self, answer: Answer, ask: Ask, ref: str | None = None) -> dict[str, Any]:
+        """The JSON of an answer; where there is none, what there is in place of the ref."""
         source = self.source
         if not answer.impossible:
             if answer.status != 200:
@@ -173,10 +203,11 @@ class LakeFSStore:
                 f"no lakeFS repository {source.repository!r} at {self._access.endpoint} "
                 f"{told}{near}"
             )
-        near = refs_near(self._api, source.repository, source.ref)
+        ref = ref or source.commit or source.ref
+        near = refs_near(self._api, source.repository, ref)
         raise RefNotFoundError(
-            f"no branch, tag or commit {(source.commit or source.ref)!r} in the lakeFS repository "
-            f"{source.repository} {told}{near}"
+            f"no branch, tag or commit {ref!r} in the lakeFS repository {source.repository} "
+            f"{told}{near}"
         )
 
 
@@ -194,14 +225,14 @@ def is_commit_id(text: object) -> bool:
     return isinstance(text, str) and re.fullmatch("[0-9a-f]{64}", text) is not None
 
 
-def _info(entry: Mapping[str, Any]) -> ObjectInfo:
-    path, size = entry["path"], entry["size_bytes"]
+def _info(entry: Mapping[str, Any], wanted: str | None) -> ObjectInfo:
+    path, size, metadata = entry["path"], entry["size_bytes"], entry.get("metadata") or {}
     kind: Literal["object", "symlink", "directory"] = "object"
-    if SYMLINK in (entry.get("metadata") or {}):
+    if SYMLINK in metadata:
         kind = "symlink"
     elif size == 0 and path.endswith("/"):
         kind = "directory"
-    return ObjectInfo(path, size, entry["checksum"], kind)
+    return ObjectInfo(path, size, entry["checksum"], kind, metadata.get(wanted))
 
 
 def _whole(data: bytes, size: int) -> bytes:

@@ -99,6 +99,22 @@ def with_other(source: LocalSource, other: str) -> tuple[LocalSource, str]:
     return LocalSource(root=root, pattern=one, follow_links=source.follow_links), two
 
 
+def with_table(source: LocalSource, path: str) -> tuple[LocalSource, str]:
+    """
+    The same files, and the file `path`, below one root.
+
+    Returns the source with its new root and pattern, and the key of the file: that of a file
+    below the source's root, or else `path` is a path of its own.
+    """
+    if os.path.isfile(source.url(path)) and not os.path.isabs(path):
+        return source, path
+    file = os.path.join(os.getcwd(), os.path.expanduser(path))
+    root = os.path.commonpath([source.root, os.path.dirname(file)])
+    pattern = _below(root, source)
+    key = os.path.relpath(file, root)
+    return LocalSource(root=root, pattern=pattern, follow_links=source.follow_links), key
+
+
 def _below(root: str, source: LocalSource) -> str:
     folder = os.path.relpath(source.root, root)
     return source.pattern if folder == "." else f"{escape(folder)}/{source.pattern}"
@@ -137,7 +153,7 @@ class LocalStore:
             raise self._changed(info, "it was written while it was read")
         return data
 
-    def get_range(self, info: ObjectInfo, *, start: int, length: int) -> bytes:
+    def get_range(self, info: ObjectInfo, *, start: int, length: int, attempt: int = 1) -> bytes:
         """A part of it, under the same condition."""
         return self._read(info, start, length)
 

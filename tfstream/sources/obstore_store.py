@@ -39,7 +39,7 @@ class ObstoreStore:
         """The whole object."""
         return self._read(info, None)
 
-    def get_range(self, info: ObjectInfo, *, start: int, length: int) -> bytes:
+    def get_range(self, info: ObjectInfo, *, start: int, length: int, attempt: int = 1) -> bytes:
         """A part of the object."""
         end = min(start + length, info.size)
         return self._read(info, (start, end)) if start < end else b""

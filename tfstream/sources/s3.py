@@ -134,10 +134,10 @@ class S3Store:
         """The whole object."""
         return self._read(info, None, attempt)
 
-    def get_range(self, info: ObjectInfo, *, start: int, length: int) -> bytes:
+    def get_range(self, info: ObjectInfo, *, start: int, length: int, attempt: int = 1) -> bytes:
         """A part of the object."""
         end = min(start + length, info.size)
-        return self._read(info, (start, end), 1) if start < end else b""
+        return self._read(info, (start, end), attempt) if start < end else b""
 
     def notices(self, prefix: str) -> Sequence[str]:
         """Nothing: S3 has no uncommitted objects."""

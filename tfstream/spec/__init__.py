@@ -4,6 +4,7 @@ from tfstream.spec.dataset_spec import DatasetSpec
 from tfstream.spec.parts import (
     LIMIT,
     Interpolation,
+    LabelForm,
     LabelMode,
     OnError,
     Order,
@@ -20,6 +21,7 @@ __all__ = [
     "LIMIT",
     "DatasetSpec",
     "Interpolation",
+    "LabelForm",
     "LabelMode",
     "OnError",
     "Order",

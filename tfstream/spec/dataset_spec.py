@@ -15,9 +15,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from tfstream import registry
+from tfstream.checks import check_keys
 from tfstream.decoders.base import Decoder
 from tfstream.errors import SpecError
 from tfstream.jsonable import from_plain, parsed, to_plain
@@ -25,7 +26,7 @@ from tfstream.labels.base import Labels
 from tfstream.readers.base import Reader
 from tfstream.readers.file import FileReader
 from tfstream.sources.base import Source
-from tfstream.spec.parts import LIMIT, LabelMode, OnError, Order, Position, Resize, Shard, is_limit
+from tfstream.spec.parts import LIMIT, LabelForm, OnError, Order, Position, Resize, Shard, is_limit
 
 VERSION = 1
 """Of the JSON. A change of meaning raises it and adds an upgrade function to `_UPGRADES`."""
@@ -52,9 +53,12 @@ class DatasetSpec:
         manifest: Digest of the pinned listing, `sha256:` and 64 hex digits.
         records: How many the pinned listing has, before any split.
         ignore: Patterns of keys to leave out.
+        keys: Exactly which objects, in their order, or the key of an object that lists them;
+            None for all.
         reader: How objects become records.
         labels: Where labels come from; None for none.
-        label_mode: Their form, as in Keras; None for none.
+        label_mode: Their form: as in Keras; `float` for numbers to predict, `multi_hot` for
+            vectors of 0 and 1, one place a class; None for none.
         class_names: In label order.
         decoder: How bytes become tensors.
         resize: None keeps every record's own size.
@@ -68,6 +72,8 @@ class DatasetSpec:
         start: Where to enter, or None.
     """
 
+    later: ClassVar[frozenset[str]] = frozenset({"keys"})
+
     source: Source
     decoder: Decoder
     manifest: str | None = None
@@ -75,7 +81,7 @@ class DatasetSpec:
     ignore: tuple[str, ...] = ()
     reader: Reader = field(default_factory=FileReader)
     labels: Labels | None = None
-    label_mode: LabelMode | None = None
+    label_mode: LabelForm | None = None
     class_names: tuple[str, ...] | None = None
     resize: Resize | None = None
     data_format: Literal["channels_last", "channels_first"] = "channels_last"
@@ -86,6 +92,7 @@ class DatasetSpec:
     order: Order = field(default_factory=Order)
     shard: Shard | None = None
     start: Position | None = None
+    keys: tuple[str, ...] | str | None = None
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -94,6 +101,7 @@ class DatasetSpec:
         if (self.labels is None) != (self.label_mode is None):
             raise SpecError("labels and label_mode go together", where="$.label_mode")
         self._check_classes()
+        self._check_keys()
         if self.max_errors is not None and not is_limit(self.max_errors):
             raise SpecError(f"{LIMIT}, got {self.max_errors!r}", where="$.max_errors")
         if self.max_errors is not None and self.on_error == "raise":
@@ -116,8 +124,16 @@ class DatasetSpec:
         count = len(self.class_names or ())
         if self.label_mode == "binary" and count != 2:
             raise SpecError(f"binary labels are of 2 classes, not {count}", where="$.class_names")
-        if self.label_mode == "categorical" and not count:
-            raise SpecError("categorical labels need class_names", where="$.class_names")
+        if self.label_mode in ("categorical", "multi_hot") and not count:
+            raise SpecError(f"{self.label_mode} labels need class_names", where="$.class_names")
+        if self.label_mode == "float" and self.class_names is not None:
+            raise SpecError("float labels have no class_names", where="$.class_names")
+
+    def _check_keys(self) -> None:
+        try:
+            check_keys(self.keys)
+        except ValueError as error:
+            raise SpecError(str(error), where="$.keys") from None
 
     def to_json(self) -> str:
         """One line of JSON with sorted keys: equal specs give equal texts."""
@@ -147,7 +163,7 @@ class DatasetSpec:
         for name in _NO_DATA:
             del plain[name]
         for name in self.source.location:
-            del plain["source"][name]
+            plain["source"].pop(name, None)
         text = _canonical({"tfstream": VERSION, **plain})
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 

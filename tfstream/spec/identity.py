@@ -30,7 +30,7 @@ def identity_of(spec: DatasetSpec) -> str:
     plain = to_plain(spec)
     del plain["max_errors"]
     for name in spec.source.location:
-        del plain["source"][name]
+        plain["source"].pop(name, None)
     return json.dumps({name: _short(value) for name, value in plain.items()}, sort_keys=True)
 
 

@@ -17,6 +17,9 @@ from typing import Literal, NamedTuple
 from tfstream.errors import SpecError
 
 LabelMode = Literal["int", "categorical", "binary"]
+"""What may be asked for: Keras' words."""
+LabelForm = Literal["int", "categorical", "binary", "float", "multi_hot"]
+"""What a dataset has: where labels are numbers to predict, or sets of classes, that is the form."""
 Interpolation = Literal[
     "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"
 ]
