@@ -48,7 +48,7 @@ class Common(TypedDict, total=False):
     dtype: str | None
     ignore: Sequence[str]
     keys: Sequence[str] | str | None
-    reader: Literal["auto", "file", "idx"] | Reader
+    reader: Literal["auto", "file", "idx", "tar", "tfrecord", "zip"] | Reader
     decoder: Literal["auto"] | Decoder
     on_error: OnError
     max_errors: int | float | None
@@ -91,7 +91,7 @@ class Arguments:
         keys: Exactly which of what the pattern matches, and in which order: a list of at most
             10,000 whole keys, or the key of an object that has them, one a line, or in a column
             of a `.csv`. With `shuffle=False` examples come in this order.
-        reader: `auto` to recognise it, `file`, `idx`, or a description.
+        reader: `auto` to recognise it, `file`, `idx`, `tar`, `tfrecord`, `zip`, or a description.
         decoder: `auto`, or a description.
         on_error: What becomes of an image that cannot be decoded. `raise`: a `DecodeError`.
             `skip`: it is left out, and its batch is shorter; a batch of nothing else is an
