@@ -13,9 +13,14 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+import os
 import struct
+import subprocess
+import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -189,3 +194,28 @@ def gray_idx(values):
     images = struct.pack(">HBB3I", 0, 8, 3, len(values), 3, 3) + numbers.repeat(9).tobytes()
     labels = struct.pack(">HBBI", 0, 8, 1, len(values)) + (numbers // 50).tobytes()
     return gzip.compress(images), gzip.compress(labels)
+
+
+ELSEWHERE = """
+import json, sys
+import tfstream
+from places import examples
+specs = json.load(sys.stdin)
+print(json.dumps([examples(tfstream.load(spec)) for spec in specs]))
+"""
+
+
+def elsewhere(specs):
+    """The examples that another process gets from these specs."""
+    folder = Path(__file__).parent
+    path = os.pathsep.join([str(folder), str(folder.parent.parent)])
+    run = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE],
+        input=json.dumps(specs),
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert 0 == run.returncode, run.stderr
+    return json.loads(run.stdout)

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from places import BRIEF, classes, examples, expected, picture
+from places import BRIEF, classes, elsewhere, examples, expected, picture
 
 import tfstream
 from tfstream import DatasetSpec, ObjectChangedError, ObjectNotFoundError
-
-ELSEWHERE = """
-import json, sys
-import tfstream
-from places import examples
-specs = json.load(sys.stdin)
-print(json.dumps([examples(tfstream.load(spec)) for spec in specs]))
-"""
 
 
 @pytest.mark.slow
@@ -95,22 +83,6 @@ def test_the_spec_in_another_process(lakefs_place, clean_environment, monkeypatc
     assert expectation[0] == expectation[1]
     specs = [data.spec.to_json() for data in (given, found)]
     assert expectation == elsewhere(specs)
-
-
-def elsewhere(specs):
-    """The examples that another process gets from these specs."""
-    folder = Path(__file__).parent
-    path = os.pathsep.join([str(folder), str(folder.parent.parent)])
-    run = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE],
-        input=json.dumps(specs),
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    assert 0 == run.returncode, run.stderr
-    return json.loads(run.stdout)
 
 
 @pytest.mark.slow

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import tensorflow as tf
-from places import BRIEF, classes, examples, picture
+from places import BRIEF, classes, elsewhere, examples, picture
 
 import tfstream
 from tfstream.testing.proxy import Fault
 
-ELSEWHERE = """
-import json, sys
-import tfstream
-from places import examples
-print(json.dumps([examples(tfstream.load(spec)) for spec in json.load(sys.stdin)]))
-"""
 KEYS = ["train/2/3.png", "train/0/1.png", "train/1/0.png", "train/0/0.png", "train/2/0.png"]
 IN_ORDER = [(103, 2), (1, 0), (50, 1), (0, 0), (100, 2)]
 
@@ -153,19 +143,3 @@ def test_another_process(lakefs_place, monkeypatch):
     secret = lakefs_place.server.secret_access_key
     monkeypatch.setenv("LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY", secret)
     assert here == elsewhere([data.spec.to_json() for data in found])
-
-
-def elsewhere(specs):
-    """The examples that another process gets from these specs."""
-    folder = Path(__file__).parent
-    path = os.pathsep.join([str(folder), str(folder.parent.parent)])
-    run = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE],
-        input=json.dumps(specs),
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    assert 0 == run.returncode, run.stderr
-    return json.loads(run.stdout)
